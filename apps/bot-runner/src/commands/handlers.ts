@@ -1,0 +1,26 @@
+import { handlerMap, type CommandHandler } from '@flowly/delivery';
+import type { Runner } from '../runner';
+import { abortChat } from './abort-chat';
+import { configureBotCommand } from './configure-bot';
+import { createBotCommand } from './create-bot';
+import { activeProvider, listProviders } from './providers';
+import { botSettings, botStatuses, listBots } from './read-bots';
+import { listSessions, readHistory } from './read-chat';
+import { sendChat } from './send-chat';
+
+/** One handler a command of bots; the start fails when one is missing or doubled. */
+export function botHandlers(runner: Runner): Map<string, CommandHandler> {
+  return handlerMap([
+    ['bots.list', listBots(runner)],
+    ['bots.statuses', botStatuses(runner)],
+    ['bots.settings', botSettings(runner)],
+    ['bots.create', createBotCommand(runner)],
+    ['bots.configure', configureBotCommand(runner)],
+    ['provider.list', listProviders(runner)],
+    ['provider.active', activeProvider(runner)],
+    ['sessions.list', listSessions(runner)],
+    ['chat.history', readHistory(runner)],
+    ['chat.send', sendChat(runner)],
+    ['chat.abort', abortChat(runner)],
+  ]);
+}

@@ -1,0 +1,31 @@
+import { botMethodParams, parseParams, sessionsListParamsSchema } from '@flowly/contract';
+import { z } from 'zod';
+import type { CommandHandler } from '@flowly/delivery';
+import { chatHistory, sessionsList } from '@flowly/store';
+import { openCommandBot, type Runner } from '../runner';
+
+const historyQuery = z.object({
+  sessionKey: z.string(),
+  limit: z.number().optional(),
+  before: z.string().optional(),
+});
+
+/** `chat.history` (bots.md §3.3). */
+export function readHistory(runner: Runner): CommandHandler {
+  return async (command) => {
+    const schema = botMethodParams('chat.history', command.straight ? 'straight' : 'rpc');
+    const query = historyQuery.parse(parseParams(schema, command.params));
+    const { database } = await openCommandBot(runner, command);
+    return { result: chatHistory(database, query), after: { database: database.id } };
+  };
+}
+
+/** `sessions.list` (bots.md §3.2). */
+export function listSessions(runner: Runner): CommandHandler {
+  return async (command) => {
+    const params = parseParams(sessionsListParamsSchema, command.params);
+    const { database } = await openCommandBot(runner, command);
+    const way = { straight: command.straight === true };
+    return { result: sessionsList(database, params, way), after: { database: database.id } };
+  };
+}

@@ -1,0 +1,16 @@
+import { abortStep } from '@flowly/agent';
+import { envelopeSchema, stepAbortedSchema } from '@flowly/contract';
+import type { Runner } from '../runner';
+import { wakeTurn } from './wake-turn';
+
+/** Ends a step for its group; a bot that is gone has nothing to end. */
+export async function processAbort(runner: Runner, data: unknown): Promise<void> {
+  const unpacked = await runner.bus.large.unpack(envelopeSchema.parse(data));
+  if (unpacked === null) return;
+  const step = stepAbortedSchema.parse(unpacked.body);
+  if (!runner.directory.find(step.bot)) return;
+  const bot = await runner.openBots.open(step.bot);
+  runner.relays.of(bot.database).kick();
+  const run = await abortStep(bot, step, Date.now());
+  if (run) await wakeTurn(runner, bot.botId, run.runId);
+}

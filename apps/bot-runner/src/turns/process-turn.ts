@@ -1,0 +1,64 @@
+import { acceptStep } from '@flowly/agent';
+import { envelopeSchema, type StepEnded, type StepGiven } from '@flowly/contract';
+import { jobId } from '@flowly/bus';
+import { botTurnJobSchema, type RunTurn } from '@flowly/delivery';
+import type { OpenBot } from '@flowly/directory';
+import { claimRun, type Run } from '@flowly/store';
+import type { Runner } from '../runner';
+import { runTurn } from './run-turn';
+
+/** Takes a turn's job and holds its slot until the turn is over. The row decides whether there is anything to do. */
+export async function processTurn(runner: Runner, data: unknown): Promise<void> {
+  const unpacked = await runner.bus.large.unpack(envelopeSchema.parse(data));
+  // A step whose value is gone is given again by its orchestrator.
+  if (unpacked === null) return;
+  const job = botTurnJobSchema.parse(unpacked.body);
+  const bot = await openBot(runner, job.bot);
+  if (bot === null) {
+    if (job.type === 'step') await refuseStep(runner, job);
+    return;
+  }
+  const run =
+    job.type === 'step' ? await takeStep(runner, bot, job) : await takeRun(runner, bot, job);
+  if (run) await runTurn(runner, bot, run);
+}
+
+async function takeStep(runner: Runner, bot: OpenBot, step: StepGiven): Promise<Run | null> {
+  return acceptStep(bot, step, runner.turns.claim(), Date.now());
+}
+
+async function takeRun(runner: Runner, bot: OpenBot, job: RunTurn): Promise<Run | null> {
+  if (bot.botId !== job.botId) return null;
+  return bot.database.write(() => claimRun(bot.database, job.runId, runner.turns.claim()));
+}
+
+async function openBot(runner: Runner, name: string): Promise<OpenBot | null> {
+  if (!runner.directory.find(name)) return null;
+  const bot = await runner.openBots.open(name);
+  runner.relays.of(bot.database).kick();
+  return bot;
+}
+
+/** A member whose bot is gone cannot answer; no row can say so, and the step is given again until this is heard. */
+async function refuseStep(runner: Runner, step: StepGiven): Promise<void> {
+  const { stepKey, groupId, runId, bot } = step;
+  const ended: StepEnded = {
+    type: 'ended',
+    stepKey,
+    groupId,
+    runId,
+    bot,
+    state: 'error',
+    text: '',
+    aborted: false,
+    toolCalls: [],
+    usage: null,
+    model: '',
+    durationMs: 0,
+    errorCode: 'PROFILE_NOT_FOUND',
+    errorMessage: 'This bot no longer exists.',
+  };
+  await runner.bus.queues.add('group-turns', [
+    { id: jobId('ended', stepKey), data: await runner.bus.large.pack(ended) },
+  ]);
+}

@@ -1,0 +1,23 @@
+import { z } from 'zod';
+import { connectRedis, type RedisClient } from '@flowly/bus';
+import type { Runner } from '../runner';
+
+const wakeSchema = z.object({ botId: z.string(), runId: z.string() });
+
+/** Wakes the turn whose stop is a row already, in whichever runner drives it; a lost wake costs a second (design rule 5). */
+export async function wakeTurn(runner: Runner, botId: string, runId: string): Promise<void> {
+  runner.turns.wake(botId, runId);
+  await runner.bus.redis.publish(runner.bus.keys.aborts, JSON.stringify({ botId, runId }));
+}
+
+/** Listens for the wakes of other runners. Returns the connection, to be closed at the end. */
+export async function listenForWakes(runner: Runner, redisUrl: string): Promise<RedisClient> {
+  const redis = connectRedis(redisUrl, 'bot-runner-wakes');
+  redis.on('error', (error) => runner.log.warn({ err: error }, 'redis'));
+  redis.on('message', (_channel, message) => {
+    const { botId, runId } = wakeSchema.parse(JSON.parse(message));
+    runner.turns.wake(botId, runId);
+  });
+  await redis.subscribe(runner.bus.keys.aborts);
+  return redis;
+}

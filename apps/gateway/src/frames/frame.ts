@@ -1,0 +1,39 @@
+import type { ErrorBody, EventData, EventName, ServerFrame } from '@flowly/contract';
+
+/** A frame as it waits for a client. */
+export interface Frame {
+  bytes: Buffer;
+  /** Conversation or group the event belongs to; answers and what the socket itself sends have none. */
+  lane?: string;
+  /** A group's patch: any later frame of its group makes it needless. */
+  replaceable?: true;
+  /** A piece of an answer: a following one can be joined to it. */
+  piece?: Piece;
+}
+
+export interface Piece {
+  text: string;
+  /** The frame that carries this text in place of `text`. */
+  withText(text: string): Frame;
+}
+
+export function encode(frame: ServerFrame): Frame {
+  return { bytes: Buffer.from(JSON.stringify(frame)) };
+}
+
+export function resultFrame(id: unknown, result: object): Frame {
+  return encode({ type: 'rpc', id, result });
+}
+
+export function errorFrame(id: unknown, error: ErrorBody): Frame {
+  return encode({ type: 'rpc', id, error });
+}
+
+/** @param eventId id of the newest stream entry inside; none for what only this socket is told */
+export function eventFrame<N extends EventName>(
+  event: N,
+  data?: EventData<N>,
+  eventId?: string,
+): Frame {
+  return { bytes: Buffer.from(JSON.stringify({ type: 'event', event, eventId, data })) };
+}

@@ -1,0 +1,55 @@
+import { deriveUuid } from '@flowly/bus';
+import { ContractError, groupMethods, parseParams } from '@flowly/contract';
+import { decideOnce, type CommandHandler } from '@flowly/delivery';
+import {
+  groupMembers,
+  groupMode,
+  groupPolicies,
+  groupTitle,
+  resolvePolicies,
+} from '@flowly/groups';
+import type { GroupTransaction } from '@flowly/store';
+import type { Orchestrator } from '../orchestrator';
+import { addGroupEvent } from '../views/group-event';
+
+/** `create`: the limit of groups is examined before what the group is to be (groups.md §2, order of checks). */
+export function createGroup(orchestrator: Orchestrator): CommandHandler {
+  const { store, limits } = orchestrator;
+  return async (command) => {
+    const params = parseParams(groupMethods['groups.create'].params, command.params);
+    if (params.idempotencyKey !== undefined) {
+      throw new ContractError('UNAVAILABLE', 'Idempotency keys of groups are not built yet.');
+    }
+    const bots = new Set(orchestrator.bots().map((bot) => bot.name));
+    await store.transaction((groups) =>
+      decideOnce(store.database, command, () => {
+        if (groups.countGroups() >= limits.groups) {
+          throw new ContractError('ROOM_LIMIT', `There can be at most ${limits.groups} groups.`);
+        }
+        const id = deriveUuid(command.id, 'group');
+        const group = insert(groups, id, params, bots);
+        addGroupEvent(store, groups, group, { type: 'updated' });
+        return { outcome: { kind: 'group', groupId: id, includeMessages: params.includeMessages } };
+      }),
+    );
+    return 'follows from the commit';
+  };
+}
+
+function insert(
+  groups: GroupTransaction,
+  id: string,
+  wanted: { title?: unknown; members?: unknown; mode?: unknown; memberPolicies?: unknown },
+  bots: ReadonlySet<string>,
+) {
+  const title = groupTitle(wanted.title);
+  const members = groupMembers(wanted.members);
+  const missing = members.find((name) => !bots.has(name));
+  if (missing !== undefined) {
+    throw new ContractError('PROFILE_NOT_FOUND', `The bot ${missing} no longer exists.`);
+  }
+  const mode = groupMode(wanted.mode) ?? 'panel';
+  const policies = groupPolicies(wanted.memberPolicies, members) ?? resolvePolicies(members, null);
+  const createdAt = new Date().toISOString();
+  return groups.insertGroup({ id, title, members, mode, policies, createdAt });
+}

@@ -1,0 +1,152 @@
+import {
+  isRunning,
+  stranded,
+  turnFailures,
+  type GroupMember,
+  type StoredRun,
+} from '@flowly/groups';
+import type { GroupRecord, GroupTransaction } from '@flowly/store';
+import type { Orchestrator } from '../orchestrator';
+import { addGroupEvent } from '../views/group-event';
+import { endMember } from './end-member';
+import { addAbort, addStep } from './give-step';
+import { allEnded, changeStep, readRunSteps, type RunSteps, type RunStepState } from './run-steps';
+
+/** How long a step or an abort is left alone before it is given again. */
+const REPEAT_MS = 3_000;
+
+/**
+ * Takes up what a dead process left (design rule 1): every running group has someone who drives it, because its open
+ * steps are given again until their bots have told what became of them (groups.md §5, crash and takeover).
+ */
+export async function reconcileGroups(orchestrator: Orchestrator): Promise<void> {
+  const { store, relay } = orchestrator;
+  relay.kick();
+  const due = await store.read((groups) => ({
+    running: groups.runningGroups(),
+    aborting: groups
+      .savedRunStates()
+      .filter(({ state }) => hasAborts(readRunSteps(state)))
+      .map(({ groupId, runId }) => ({ groupId, runId })),
+  }));
+  const bots = orchestrator.bots();
+  for (const groupId of due.running) {
+    await store.transaction((groups) => driveOn(orchestrator, groups, groupId, bots), {
+      unlimited: true,
+    });
+  }
+  for (const { groupId, runId } of due.aborting) {
+    await store.transaction((groups) => repeatAborts(orchestrator, groups, groupId, runId));
+  }
+}
+
+function driveOn(
+  orchestrator: Orchestrator,
+  groups: GroupTransaction,
+  groupId: string,
+  bots: readonly GroupMember[],
+): void {
+  const group = groups.findGroup(groupId);
+  if (!group?.run || !isRunning(group.run)) return;
+  const running = { ...group, run: group.run };
+  const steps = readRunSteps(groups.readRunState(groupId, group.run.id));
+  if (!steps) {
+    strand(orchestrator, groups, running);
+    return;
+  }
+  const now = Date.now();
+  let current: GroupRecord & { run: StoredRun } = running;
+  for (const [stepKey, step] of Object.entries(steps.steps)) {
+    if (step.ended || step.aborting) continue;
+    const failure = lateness(orchestrator, step, now);
+    if (failure) current = fail(orchestrator, groups, current, { stepKey, step }, failure, now);
+    else if (now - step.givenAt >= REPEAT_MS) {
+      giveAgain(orchestrator, groups, current, { stepKey, step }, bots, now);
+    }
+  }
+}
+
+/** A running run that another program wrote: nobody can drive it (groups.md §5). */
+function strand(
+  { store }: Orchestrator,
+  groups: GroupTransaction,
+  group: GroupRecord & { run: StoredRun },
+): void {
+  const at = new Date().toISOString();
+  const stored = groups.updateGroup({ ...group, run: stranded(group.run, at), updatedAt: at });
+  addGroupEvent(store, groups, stored, { type: 'run-state' });
+}
+
+function lateness({ limits, memberTimeoutMs }: Orchestrator, step: RunStepState, now: number) {
+  if (step.acceptedAt === null) {
+    return now - step.firstGivenAt > limits.acceptMs ? turnFailures.notStarted : null;
+  }
+  return now - step.acceptedAt > memberTimeoutMs ? turnFailures.tooLong : null;
+}
+
+function fail(
+  { store }: Orchestrator,
+  groups: GroupTransaction,
+  group: GroupRecord & { run: StoredRun },
+  { stepKey, step }: { stepKey: string; step: RunStepState },
+  failure: (typeof turnFailures)['notStarted'] | (typeof turnFailures)['tooLong'],
+  now: number,
+): GroupRecord & { run: StoredRun } {
+  const at = new Date(now).toISOString();
+  const stored = endMember(store, groups, group, {
+    member: step.member,
+    stepKey,
+    end: failure,
+    at,
+    ...(failure === turnFailures.notStarted && {
+      readiness: { state: 'error', updatedAt: at, error: failure.text },
+    }),
+  });
+  change(groups, group.id, group.run.id, stepKey, { aborting: true, givenAt: now });
+  addAbort(store, group.id, group.run.id, { member: step.member, stepKey }, now);
+  return { ...stored, run: stored.run ?? group.run };
+}
+
+function giveAgain(
+  { store }: Orchestrator,
+  groups: GroupTransaction,
+  group: GroupRecord & { run: StoredRun },
+  { stepKey, step }: { stepKey: string; step: RunStepState },
+  bots: readonly GroupMember[],
+  now: number,
+): void {
+  change(groups, group.id, group.run.id, stepKey, { givenAt: now });
+  addStep(store, groups, group, { member: step.member, stepKey }, bots, now);
+}
+
+/** Aborts are ordered again until each turn has ended (groups.md §6.3). */
+function repeatAborts(
+  { store }: Orchestrator,
+  groups: GroupTransaction,
+  groupId: string,
+  runId: string,
+): void {
+  const steps = readRunSteps(groups.readRunState(groupId, runId));
+  if (!steps) return;
+  const now = Date.now();
+  for (const [stepKey, step] of Object.entries(steps.steps)) {
+    if (!step.aborting || now - step.givenAt < REPEAT_MS) continue;
+    change(groups, groupId, runId, stepKey, { givenAt: now });
+    addAbort(store, groupId, runId, { member: step.member, stepKey }, now);
+  }
+}
+
+function change(
+  groups: GroupTransaction,
+  groupId: string,
+  runId: string,
+  stepKey: string,
+  step: Partial<RunStepState>,
+): void {
+  const steps = readRunSteps(groups.readRunState(groupId, runId));
+  if (steps) groups.saveRunState(groupId, runId, changeStep(steps, stepKey, step));
+}
+
+function hasAborts(steps: RunSteps | null): boolean {
+  return steps !== null && !allEnded(steps) && Object.values(steps.steps).some((s) => s.aborting);
+}

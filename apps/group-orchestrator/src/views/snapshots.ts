@@ -1,0 +1,123 @@
+import {
+  newestId,
+  readReadiness,
+  type BusKeys,
+  type LiveRecords,
+  type RedisClient,
+} from '@flowly/bus';
+import { ContractError, type GroupView, type StoredGroupView } from '@flowly/contract';
+import type { Relay } from '@flowly/delivery';
+import { nameMap, storedGroupView } from '@flowly/groups';
+import type { GroupReader, GroupRecord, GroupStore } from '@flowly/store';
+import { shownSteps } from './group-event';
+
+/** A group read from the database, with what says whether it is still like that. */
+interface Stored {
+  record: GroupRecord;
+  view: StoredGroupView;
+  messages: GroupView['messages'];
+}
+
+/** Something that was true at the event `after`. */
+export interface Snapshot<T> {
+  value: T;
+  after: string;
+}
+
+/** A reader that finds the database changed in between reads again, so often at most. */
+const TRIES = 4;
+
+/**
+ * Groups as clients see them: what the database says and what lives in Redis, as of one event, so that a client can
+ * go on from there (design rule 4).
+ */
+export class GroupSnapshots {
+  constructor(
+    private readonly store: GroupStore,
+    private readonly relay: Relay,
+    private readonly live: LiveRecords,
+    private readonly redis: RedisClient,
+    private readonly keys: BusKeys,
+  ) {}
+
+  /** A group as it is now, for an answer that follows from a commit. @throws ContractError ROOM_NOT_FOUND */
+  async committed(groupId: string, includeMessages: boolean): Promise<GroupView> {
+    return this.withLive(await this.stored(groupId, includeMessages));
+  }
+
+  /** @throws ContractError ROOM_NOT_FOUND */
+  async one(groupId: string, includeMessages: boolean): Promise<Snapshot<GroupView>> {
+    return this.settled(async (after) => {
+      const stored = await this.stored(groupId, includeMessages);
+      return {
+        value: () => this.withLive(stored),
+        isCurrent: async () =>
+          (await this.store.read((groups) => groups.findGroup(groupId)))?.rowRevision ===
+          stored.record.rowRevision,
+        after,
+      };
+    });
+  }
+
+  /** All groups, newest change first. */
+  async all(includeMessages: boolean): Promise<Snapshot<GroupView[]>> {
+    return this.settled(async (after) => {
+      const { revision, stored } = await this.store.read((groups) => ({
+        revision: groups.revision(),
+        stored: groups.listGroups().map((record) => readStored(groups, record, includeMessages)),
+      }));
+      return {
+        value: () => Promise.all(stored.map((group) => this.withLive(group))),
+        isCurrent: () => Promise.resolve(this.store.revision() === revision),
+        after,
+      };
+    });
+  }
+
+  /**
+   * What a commit said must be on the stream before the position is read, and nothing may be committed between the
+   * reading of the database and that of the position.
+   */
+  private async settled<T>(
+    read: (after: () => Promise<string>) => Promise<{
+      value: () => Promise<T>;
+      isCurrent: () => Promise<boolean>;
+      after: () => Promise<string>;
+    }>,
+  ): Promise<Snapshot<T>> {
+    for (let tries = 1; ; tries++) {
+      const reading = await read(() => newestId(this.redis, this.keys.events));
+      await this.relay.drain();
+      const [value, after] = await Promise.all([reading.value(), reading.after()]);
+      if (tries === TRIES || (await reading.isCurrent())) return { value, after };
+    }
+  }
+
+  private stored(groupId: string, includeMessages: boolean): Promise<Stored> {
+    return this.store.read((groups) => {
+      const record = groups.findGroup(groupId);
+      if (!record) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
+      return readStored(groups, record, includeMessages);
+    });
+  }
+
+  private async withLive({ record, view, messages }: Stored): Promise<GroupView> {
+    const steps = shownSteps(record);
+    const [readiness, texts] = await Promise.all([
+      readReadiness(this.redis, this.keys, record.id, view.members),
+      this.live.readSteps(steps.map((step) => step.stepKey)),
+    ]);
+    const streams = nameMap(
+      steps.flatMap(({ member }, index): [string, string][] => {
+        const text = texts[index] ?? '';
+        return text === '' ? [] : [[member, text]];
+      }),
+    );
+    return { ...view, streams, activities: [], readiness, ...(messages && { messages }) };
+  }
+}
+
+function readStored(groups: GroupReader, record: GroupRecord, includeMessages: boolean): Stored {
+  const view = storedGroupView(groups.viewInput(record));
+  return { record, view, messages: includeMessages ? groups.liveWindow(record.id) : undefined };
+}

@@ -1,0 +1,100 @@
+import js from '@eslint/js';
+import nx from '@nx/eslint-plugin';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const libs = [
+  'contract',
+  'groups',
+  'store',
+  'directory',
+  'bus',
+  'delivery',
+  'agent',
+  'models',
+  'service',
+];
+const libsBut = (...left) => libs.filter((lib) => !left.includes(lib));
+
+/** Who may import what, as in docs/architecture.md; nobody but tests imports `testing`. */
+const mayImport = {
+  contract: [],
+  groups: ['contract'],
+  store: ['contract', 'groups'],
+  directory: ['contract', 'store'],
+  bus: ['contract'],
+  delivery: ['contract', 'store', 'bus'],
+  agent: ['contract', 'store', 'directory', 'bus', 'delivery', 'models'],
+  models: ['contract'],
+  service: ['contract', 'bus'],
+  testing: libs,
+  gateway: ['contract', 'bus', 'service'],
+  'group-orchestrator': libsBut('agent', 'models'),
+  'bot-runner': libs,
+  tools: [],
+  e2e: ['contract'],
+};
+
+// Tests import `testing`, which imports what they test: a cycle of projects, not of files.
+const throughTests = Object.keys(mayImport)
+  .filter((name) => name !== 'testing')
+  .map((name) => ['testing', name]);
+
+/** @param {string[]} everybody what each project may import on top */
+function boundaries(everybody) {
+  return [
+    'error',
+    {
+      ignoredCircularDependencies: throughTests,
+      depConstraints: Object.entries(mayImport).map(([scope, allowed]) => ({
+        sourceTag: `scope:${scope}`,
+        onlyDependOnLibsWithTags: [...allowed, ...everybody].map((name) => `scope:${name}`),
+      })),
+    },
+  ];
+}
+
+export default defineConfig(
+  { ignores: ['**/node_modules', 'dist', '.nx', 'coverage', 'tmp'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  js.configs.recommended,
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strict],
+    plugins: { '@nx': nx },
+    rules: {
+      // A Nest module is a class that holds nothing but its decorator.
+      '@typescript-eslint/no-extraneous-class': ['error', { allowWithDecorator: true }],
+      '@typescript-eslint/no-unused-vars': ['error', { ignoreRestSiblings: true }],
+      '@nx/enforce-module-boundaries': boundaries([]),
+    },
+  },
+  {
+    files: ['**/*.spec.ts', '**/*.int.ts', 'e2e/**/*.ts'],
+    rules: { '@nx/enforce-module-boundaries': boundaries(['testing']) },
+  },
+  {
+    files: ['**/*.js', '**/*.mjs'],
+    rules: { 'no-undef': 'off' }, // tsc checks names, in scripts too
+  },
+  {
+    files: ['**/*.js'],
+    languageOptions: { sourceType: 'commonjs' },
+  },
+  {
+    rules: {
+      eqeqeq: 'error',
+      'no-empty': 'error',
+      'no-var': 'error',
+      'prefer-const': 'error',
+      'object-shorthand': 'error',
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector: "NewExpression[callee.name='Promise'] > :function[async=true]",
+          message: 'An async function inside a promise constructor loses its errors.',
+        },
+      ],
+    },
+  },
+);

@@ -1,0 +1,66 @@
+import { jobId } from '@flowly/bus';
+import { addBotTurn } from '@flowly/delivery';
+import { endRun, endWaitingRun, nextOpenRun, type Run } from '@flowly/store';
+import type { Bot } from './bot';
+import { announceEnd, endStateOf, type Terminal } from './terminal';
+
+/**
+ * Ends a run that this process drives: receipt, answer and what tells of it are one commit, which also hands on
+ * the session's next run (design rule 3).
+ * @returns false when an attempt with a newer epoch drives the run: then nothing was changed
+ */
+export async function commitEnd(bot: Bot, run: Run, terminal: Terminal): Promise<boolean> {
+  return bot.database.write(() => {
+    const ended = endRun(bot.database, {
+      runId: run.runId,
+      epoch: run.epoch,
+      state: endStateOf(terminal),
+      outcome: terminal,
+      message: terminal.state === 'final' ? { ...terminal, toolCalls: [] } : null,
+      at: terminal.completedAt,
+    });
+    if (!ended) return false;
+    announceEnd(bot, run, terminal);
+    handOn(bot, run.sessionKey);
+    return true;
+  });
+}
+
+/** Ends a run that never began, with an empty text (bots.md §3.3); inside a transaction. */
+export function endUnbegun(bot: Bot, run: Run, at: number): boolean {
+  const terminal: Terminal = {
+    state: 'final',
+    text: '',
+    aborted: true,
+    usage: null,
+    model: '',
+    completedAt: at,
+    durationMs: 0,
+  };
+  if (!endWaitingRun(bot.database, { runId: run.runId, outcome: terminal, at })) return false;
+  announceEnd(bot, run, terminal);
+  handOn(bot, run.sessionKey);
+  return true;
+}
+
+/** Gives the session's next waiting run to whichever runner takes it. */
+export function handOn(bot: Bot, sessionKey: string): void {
+  const next = nextOpenRun(bot.database, sessionKey);
+  if (next?.state === 'accepted') addRunTurn(bot, next);
+}
+
+/** A job to claim a run; the attempt in its id lets a later takeover be a job of its own. */
+export function addRunTurn(bot: Bot, run: Run): void {
+  const { name, botId } = bot;
+  addBotTurn(bot.database, runTurnId(botId, run), {
+    type: 'run',
+    bot: name,
+    botId,
+    runId: run.runId,
+    attempt: run.epoch,
+  });
+}
+
+function runTurnId(botId: string, run: Run): string {
+  return jobId('run', botId, run.runId, String(run.epoch));
+}

@@ -1,0 +1,121 @@
+import { Script } from './script';
+
+/**
+ * The scripts that change live records together with the event stream (design rule 4).
+ *
+ * A record is a hash (`epoch`, `len` in UTF-16 units, `last` event id, `ended`, `closed`) and a string with
+ * the text. Values that a script does not look into are passed through as they came: Lua's JSON would
+ * turn an empty list into an object.
+ */
+
+/** How long the record of an ended run refuses late writes, in seconds. */
+const ENDED_SECONDS = 900;
+
+/**
+ * Adds the next piece of text. KEYS stream, record, text, freeze key. ARGV epoch, offset, length, text, entry.
+ * Returns the entry's id, or `stale`, `ended`, `frozen`, `old` (already there) or `gap` (the record was lost).
+ */
+export const addPiece = new Script(`
+if redis.call('EXISTS', KEYS[4]) == 1 then return 'frozen' end
+local have = redis.call('HMGET', KEYS[2], 'epoch', 'len', 'ended')
+if have[3] then return 'ended' end
+local epoch, offset, length = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+if have[1] and tonumber(have[1]) > epoch then return 'stale' end
+local known = 0
+if have[1] and tonumber(have[1]) == epoch then known = tonumber(have[2]) else redis.call('DEL', KEYS[3]) end
+if offset > known then return 'gap' end
+if offset < known then return 'old' end
+local id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[5])
+redis.call('APPEND', KEYS[3], ARGV[4])
+redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', offset + length, 'last', id)
+redis.call('EXPIRE', KEYS[2], ${ENDED_SECONDS * 4})
+redis.call('EXPIRE', KEYS[3], ${ENDED_SECONDS * 4})
+return id
+`);
+
+/**
+ * Gives the record to an attempt and empties it; with `whole` it is written anew after Redis lost it.
+ * KEYS stream, record, text, freeze key. ARGV epoch, length, text, entry ('' for none). Returns like addPiece, or `ok`.
+ */
+export const takeRecord = new Script(`
+if redis.call('EXISTS', KEYS[4]) == 1 then return 'frozen' end
+local have = redis.call('HMGET', KEYS[2], 'epoch', 'ended')
+if have[2] then return 'ended' end
+local epoch = tonumber(ARGV[1])
+if have[1] and tonumber(have[1]) > epoch then return 'stale' end
+local id = 'ok'
+if ARGV[4] ~= '' then id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[4]) end
+redis.call('SET', KEYS[3], ARGV[3], 'EX', ${ENDED_SECONDS * 4})
+redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', tonumber(ARGV[2]), 'last', id)
+redis.call('EXPIRE', KEYS[2], ${ENDED_SECONDS * 4})
+return id
+`);
+
+/**
+ * Puts a committed event onto the stream, once: an outbox sequence that is not newer is dropped.
+ * KEYS stream, relayed, readiness (or a name that is not there).
+ * ARGV database, sequence, entry, now, count of starting members, them…, count of readiness pairs,
+ *   member, value…, count of closed records, record and text key…, count of shown texts, member and text key…
+ * The entry gets the readiness hash (`r`) and the shown texts (`t`) as flat lists. Returns the entry's id.
+ */
+export const publish = new Script(`
+local at = 0
+local function next() at = at + 1 return ARGV[at] end
+local database, sequence, entry, now = next(), tonumber(next()), next(), next()
+local last = redis.call('HGET', KEYS[2], database)
+if last and tonumber(last) >= sequence then return redis.call('HGET', KEYS[2], database .. ':id') or '0-0' end
+for _ = 1, tonumber(next()) do
+  local member = next()
+  local state = redis.call('HGET', KEYS[3], member)
+  if not (state and string.find(state, '"state":"ready"', 1, true)) then
+    redis.call('HSET', KEYS[3], member, '{"state":"starting","updatedAt":"' .. now .. '","error":""}')
+  end
+end
+for _ = 1, tonumber(next()) do local member = next() redis.call('HSET', KEYS[3], member, next()) end
+for _ = 1, tonumber(next()) do
+  local record = next()
+  redis.call('HSET', record, 'ended', 1)
+  redis.call('EXPIRE', record, ${ENDED_SECONDS})
+  redis.call('DEL', next())
+end
+local fields = {'e', entry}
+local readiness = redis.call('HGETALL', KEYS[3])
+if #readiness > 0 then fields[#fields + 1] = 'r' fields[#fields + 1] = cjson.encode(readiness) end
+local texts = {}
+for _ = 1, tonumber(next()) do
+  local member = next()
+  local text = redis.call('GET', next())
+  if text then texts[#texts + 1] = member texts[#texts + 1] = text end
+end
+if #texts > 0 then fields[#fields + 1] = 't' fields[#fields + 1] = cjson.encode(texts) end
+local id = redis.call('XADD', KEYS[1], '*', unpack(fields))
+redis.call('HSET', KEYS[2], database, sequence, database .. ':id', id)
+return id
+`);
+
+/**
+ * Stops every later write of a group's run and reads what its members have written, in one step.
+ * KEYS freeze key, text keys… ARGV ms. Returns the texts.
+ */
+export const freeze = new Script(`
+redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
+local texts = {}
+for index = 2, #KEYS do texts[index - 1] = redis.call('GET', KEYS[index]) or '' end
+return texts
+`);
+
+/**
+ * Adds a reply to a gateway's own stream. KEYS replies, relayed, events. ARGV body, database ('' = newest), after
+ * ('' = by database), oldest id kept, ms until the stream goes, id of the command.
+ */
+export const addReply = new Script(`
+local after = ARGV[3]
+if after == '' and ARGV[2] ~= '' then after = redis.call('HGET', KEYS[2], ARGV[2] .. ':id') or '' end
+if after == '' then
+  local newest = redis.call('XREVRANGE', KEYS[3], '+', '-', 'COUNT', 1)
+  if newest[1] then after = newest[1][1] end
+end
+redis.call('XADD', KEYS[1], 'MINID', '~', ARGV[4], '*', 'a', after, 'c', ARGV[6], 'r', ARGV[1])
+redis.call('PEXPIRE', KEYS[1], ARGV[5])
+return after
+`);

@@ -1,0 +1,67 @@
+import { z } from 'zod';
+import type { BotStreamEvent, GroupStreamEvent, Readiness } from '@flowly/contract';
+import type { RedisClient } from './connection';
+import { liveRunKey, type BusKeys } from './keys';
+import { publish } from './live-scripts';
+
+/** What an event's publication changes in Redis, in the same step (design rules 1 and 4). */
+export interface PublishEffects {
+  /** Members that become `starting` unless they are `ready`. */
+  starting?: string[] | undefined;
+  readiness?: Record<string, Readiness> | undefined;
+  /** Runs whose live record takes no more writes. */
+  closed?: { botId: string; runId: string; groupId?: string | undefined }[] | undefined;
+  /** Active members whose text so far is added to the event. */
+  shown?: { member: string; stepKey: string }[] | undefined;
+}
+
+/** Puts committed events of a database onto the stream, each once and in order. */
+export class EventPublisher {
+  constructor(
+    private readonly redis: RedisClient,
+    private readonly keys: BusKeys,
+  ) {}
+
+  /** @param seq the outbox sequence; one that is not newer than the last is dropped. Returns the event id. */
+  async publish(
+    databaseId: string,
+    seq: number,
+    event: GroupStreamEvent | BotStreamEvent,
+    effects: PublishEffects = {},
+  ): Promise<string> {
+    const readiness =
+      event.kind === 'group' ? this.keys.readiness(event.groupId) : `${this.keys.prefix}:none`;
+    const id = await publish.run(
+      this.redis,
+      [this.keys.events, this.keys.relayed, readiness],
+      [
+        databaseId,
+        seq,
+        JSON.stringify(event),
+        new Date().toISOString(),
+        ...this.effectArgs(effects),
+      ],
+    );
+    return z.string().parse(id);
+  }
+
+  private effectArgs(effects: PublishEffects): (string | number)[] {
+    const starting = effects.starting ?? [];
+    const readiness = Object.entries(effects.readiness ?? {});
+    const closed = (effects.closed ?? []).map(liveRunKey);
+    const shown = effects.shown ?? [];
+    return [
+      starting.length,
+      ...starting,
+      readiness.length,
+      ...readiness.flatMap(([member, state]) => [member, JSON.stringify(state)]),
+      closed.length,
+      ...closed.flatMap((runKey) => [this.keys.live(runKey), this.keys.liveText(runKey)]),
+      shown.length,
+      ...shown.flatMap(({ member, stepKey }) => [
+        member,
+        this.keys.liveText(liveRunKey({ botId: '', runId: stepKey, groupId: '' })),
+      ]),
+    ];
+  }
+}

@@ -1,0 +1,163 @@
+import { z } from 'zod';
+import { chatAttachmentsSchema } from './attachment';
+import { ContractError } from './errors';
+import { absentable, byRule, invalid } from './parse';
+import { remoteSessionKeySchema, straightSessionKeySchema } from './session-key';
+import { characters, hasControl, wellFormed } from './text';
+import { usageSchema } from './usage';
+
+/** Params and results of the chat methods (bots.md §3.2, §3.3). */
+
+const noHostAccess = byRule((value): undefined => {
+  if (value !== undefined && value !== null) {
+    throw new ContractError(
+      'REMOTE_HOST_ACCESS_DENIED',
+      'A client cannot choose a folder or a browser.',
+    );
+  }
+  return undefined;
+});
+
+/** Text of a message: at most 32,000 characters; lone surrogates become U+FFFD. */
+const messageSchema = byRule((value): string => {
+  if (value === undefined || value === null) return '';
+  if (typeof value !== 'string') invalid('The message must be text.');
+  if (characters(value) > 32_000) invalid('The message is longer than 32,000 characters.');
+  if (value.includes('\0')) invalid('The message holds a NUL.');
+  return wellFormed(value);
+});
+
+/** 1–128 characters without outer white space or control characters. */
+export const idempotencyKeySchema = z
+  .string()
+  .min(1)
+  .max(128)
+  .refine(
+    (key) => key === key.trim() && !hasControl(key),
+    'no outer white space or control characters',
+  );
+
+const modelSchema = z.string().max(256);
+
+/** The order of the keys is the order of checks of bots.md §3.3. */
+function chatSend<S extends z.ZodType>(sessionKey: S) {
+  return z
+    .object({
+      sessionKey,
+      cwd: noHostAccess,
+      browserAccess: noHostAccess,
+      attachments: chatAttachmentsSchema,
+      message: messageSchema,
+      idempotencyKey: absentable(idempotencyKeySchema),
+      modelOverride: absentable(modelSchema),
+      thinking: z.unknown().optional(),
+      queueForNextTurn: z.unknown().optional(),
+      profileMentions: absentable(z.array(z.string())),
+    })
+    .refine((params) => params.message.trim() !== '' || params.attachments.length > 0, {
+      message: 'The message cannot be empty.',
+      path: ['message'],
+    });
+}
+
+export const chatSendParamsSchema = chatSend(remoteSessionKeySchema);
+export type ChatSendParams = z.infer<typeof chatSendParamsSchema>;
+/** Straight on the socket a missing key means the client's own session, put in by the edge. */
+export const straightChatSendParamsSchema = chatSend(straightSessionKeySchema);
+
+export const receiptStatusSchema = z.enum([
+  'accepted',
+  'running',
+  'completed',
+  'aborted',
+  'error',
+  'status_unknown',
+]);
+export type ReceiptStatus = z.infer<typeof receiptStatusSchema>;
+
+export const chatSendResultSchema = z.object({
+  runId: z.string(),
+  status: receiptStatusSchema,
+  replayed: z.literal(true).optional(),
+});
+export type ChatSendResult = z.infer<typeof chatSendResultSchema>;
+
+export const runIdSchema = z.string().min(1).max(256);
+
+export const chatAbortResultSchema = z.union([
+  z.object({ ok: z.literal(true), cancelled: z.boolean() }),
+  z.object({ aborted: z.literal(false) }),
+]);
+
+/** A bad limit of `chat.history` has the cursor's code. */
+const historyLimitSchema = byRule((value): number | undefined => {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'number' || !Number.isInteger(value) || value < 1 || value > 200) {
+    throw new ContractError('INVALID_HISTORY_CURSOR', 'limit must be 1 to 200.');
+  }
+  return value;
+});
+
+const historyCursorSchema = byRule((value): string | undefined => {
+  if (value === undefined || value === null) return undefined;
+  if (typeof value !== 'string' || value === '' || value.length > 1024) {
+    throw new ContractError('INVALID_HISTORY_CURSOR', 'The cursor is invalid.');
+  }
+  return value;
+});
+
+export const chatHistoryPageSchema = { limit: historyLimitSchema, before: historyCursorSchema };
+
+export const chatMessageSchema = z.object({
+  role: z.enum(['user', 'assistant', 'tool', 'system']),
+  content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
+  id: z.string(),
+  runId: z.string().optional(),
+  timestamp: z.number(),
+  tool_calls: z.array(z.unknown()).optional(),
+  tool_call_id: z.string().optional(),
+  name: z.string().optional(),
+  attachments: z.array(z.unknown()).optional(),
+  usage: usageSchema.optional(),
+  aborted: z.literal(true).optional(),
+  durationMs: z.number().optional(),
+});
+export type ChatMessage = z.infer<typeof chatMessageSchema>;
+
+export const chatHistoryResultSchema = z.object({
+  sessionKey: z.string(),
+  sessionId: z.string(),
+  thinkingLevel: z.null(),
+  modelOverride: z.string().nullable(),
+  messages: z.array(chatMessageSchema),
+  historyPageVersion: z.literal(1).optional(),
+  hasOlder: z.boolean().optional(),
+  before: z.string().nullable().optional(),
+});
+export type ChatHistoryResult = z.infer<typeof chatHistoryResultSchema>;
+
+export const sessionRowSchema = z.object({
+  key: z.string(),
+  sizeBytes: z.number(),
+  modifiedAt: z.number(),
+  channel: z.string(),
+  chatId: z.string(),
+  title: z.string().nullable(),
+  displayName: z.string(),
+  updatedAt: z.number(),
+  lastAssistantRunId: z.string().nullable(),
+  lastAssistantAt: z.number().nullable(),
+  running: z.boolean(),
+  modelOverride: z.string().nullable(),
+});
+export type SessionRow = z.infer<typeof sessionRowSchema>;
+
+export const sessionsListParamsSchema = z.object({
+  limit: absentable(z.number().int().min(1).max(200)),
+  before: absentable(z.string().min(1).max(1024)),
+});
+
+export const sessionsListResultSchema = z.object({
+  sessions: z.array(sessionRowSchema),
+  next: z.string().optional(),
+});

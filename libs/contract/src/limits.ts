@@ -1,0 +1,59 @@
+import { z } from 'zod';
+
+const positive = z.number().int().positive();
+
+/**
+ * Every number of the contract that a test must be able to shrink, in one object: sizes in bytes or
+ * characters, clocks in milliseconds. `FLOWLY_LIMITS_FILE` overrides single names.
+ */
+export const limitsSchema = z.strictObject({
+  // sizes
+  frameBytes: positive.default(41 * 1024 * 1024),
+  paramsBytes: positive.default(40 * 1024 * 1024),
+  replyBytes: positive.default(64 * 1024 * 1024),
+  /** Params and replies above this travel as a Redis value, the job holds the key only. */
+  inlineBytes: positive.default(256 * 1024),
+  jsonDepth: positive.default(64),
+  attachmentBytes: positive.default(26_214_400),
+  waitingEventBytes: positive.default(16 * 1024 * 1024),
+  streamBytes: positive.default(128 * 1024 * 1024),
+  // counts
+  namedBots: positive.default(15),
+  groups: positive.default(200),
+  credentialFailures: positive.default(10),
+  // clocks of the edge
+  pingMs: positive.default(30_000),
+  tickMs: positive.default(10_000),
+  slowReaderMs: positive.default(5_000),
+  ticketMs: positive.default(30_000),
+  lockOutMs: positive.default(60_000),
+  patchMs: positive.default(50),
+  readdMs: positive.default(1_000),
+  // clocks of delivery
+  pieceMs: positive.default(30),
+  aliveMs: positive.default(5_000),
+  renewMs: positive.default(2_000),
+  reconcileMs: positive.default(2_000),
+  outcomeMs: positive.default(3_600_000),
+  largeValueMs: positive.default(300_000),
+  replyStreamMs: positive.default(300_000),
+  replyStreamGoneMs: positive.default(600_000),
+  eventStreamMs: positive.default(600_000),
+  freezeMs: positive.default(10_000),
+  heartbeatMs: positive.default(1_000),
+  heartbeatGoneMs: positive.default(5_000),
+  shutdownMs: positive.default(8_000),
+  // clocks of a turn
+  acceptMs: positive.default(60_000),
+  modelFirstByteMs: positive.default(60_000),
+  modelBetweenBytesMs: positive.default(120_000),
+  modelRetries: z.number().int().min(0).default(2),
+  modelRetryDelayMs: positive.default(500),
+  // clocks of the store
+  storeBusyMs: positive.default(5_000),
+});
+
+export type Limits = z.infer<typeof limitsSchema>;
+
+/** The contract's own numbers. */
+export const defaultLimits: Limits = limitsSchema.parse({});

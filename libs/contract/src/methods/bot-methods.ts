@@ -1,0 +1,122 @@
+import { z } from 'zod';
+import {
+  chatAbortResultSchema,
+  chatHistoryPageSchema,
+  chatHistoryResultSchema,
+  chatSendParamsSchema,
+  chatSendResultSchema,
+  runIdSchema,
+  sessionsListParamsSchema,
+  sessionsListResultSchema,
+  straightChatSendParamsSchema,
+} from '../chat';
+import { absentable } from '../parse';
+import { remoteSessionKeySchema, straightSessionKeySchema } from '../session-key';
+import { DEFAULT_CEILING_MS, LONG_CEILING_MS, methodTable } from './method';
+
+const nullableText = z.string().nullable();
+
+/** Methods of one bot, through `profiles.rpc` and straight on the socket (bots.md §3). */
+export const botMethods = methodTable({
+  'provider.list': {
+    wire: 'provider.list',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({}),
+    result: z.object({
+      providers: z.array(
+        z.object({
+          key: z.string(),
+          name: z.string(),
+          keyable: z.boolean(),
+          hasKey: z.boolean(),
+          apiBase: nullableText,
+          isActive: z.boolean(),
+        }),
+      ),
+      active: nullableText,
+      resolved: z
+        .object({ key: z.string(), source: z.enum(['config', 'env', 'built-in']) })
+        .nullable(),
+    }),
+  },
+  'provider.active': {
+    wire: 'provider.active',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({}),
+    result: z.object({
+      provider: z
+        .object({
+          key: z.string(),
+          source: z.enum(['config', 'env', 'built-in']),
+          apiBase: nullableText,
+        })
+        .nullable(),
+      model: nullableText,
+    }),
+  },
+  'sessions.list': {
+    wire: 'sessions.list',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: sessionsListParamsSchema,
+    result: sessionsListResultSchema,
+  },
+  'chat.history': {
+    wire: 'chat.history',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({ sessionKey: remoteSessionKeySchema, ...chatHistoryPageSchema }),
+    result: chatHistoryResultSchema,
+  },
+  'chat.send': {
+    wire: 'chat.send',
+    owner: 'bot-runner',
+    ceilingMs: LONG_CEILING_MS,
+    changes: true,
+    params: chatSendParamsSchema,
+    result: chatSendResultSchema,
+  },
+  'chat.abort': {
+    wire: 'chat.abort',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: true,
+    params: z.object({ sessionKey: absentable(remoteSessionKeySchema), runId: runIdSchema }),
+    result: chatAbortResultSchema,
+  },
+});
+export type BotMethodName = keyof typeof botMethods;
+
+/** The wider params of the same methods straight on the socket (wire.md §4); others are the same. */
+const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
+  'chat.send': straightChatSendParamsSchema,
+  'chat.history': z.object({ sessionKey: straightSessionKeySchema, ...chatHistoryPageSchema }),
+  'chat.abort': z.object({ sessionKey: absentable(straightSessionKeySchema), runId: runIdSchema }),
+};
+
+/** Methods that work on one conversation and so take a session key of their own when none is given. */
+export const conversationMethods: ReadonlySet<string> = new Set<BotMethodName>([
+  'chat.send',
+  'chat.history',
+]);
+
+/** Methods that bind the socket to the conversation they name (wire.md §5.1). */
+export const bindingMethods: ReadonlySet<string> = new Set<BotMethodName>([
+  'chat.send',
+  'chat.history',
+]);
+
+export function isBotMethod(name: string): name is BotMethodName {
+  return Object.hasOwn(botMethods, name);
+}
+
+/** The params schema of a bot method, by the way the call came in. */
+export function botMethodParams(name: BotMethodName, way: 'rpc' | 'straight'): z.ZodType {
+  return (way === 'straight' ? straightParams[name] : undefined) ?? botMethods[name].params;
+}

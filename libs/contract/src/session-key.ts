@@ -1,0 +1,47 @@
+import { ContractError } from './errors';
+import { byRule, invalid } from './parse';
+import { hasControl } from './text';
+
+const VISIBLE = ['desktop:', 'web:', 'ios:'];
+const INTERNAL = ['desktop:profile-inbox:', 'desktop:profile-room:', 'desktop:profile-task:'];
+const GROUP_SESSION = 'desktop:profile-room:';
+
+/** The private session of a group at each of its members (groups.md §5). */
+export function groupSessionKey(groupId: string): string {
+  return `${GROUP_SESSION}${groupId}`;
+}
+
+/** Sessions the host itself drives; nothing of them is shown to a client as a conversation. */
+export function isInternalSession(key: string): boolean {
+  return INTERNAL.some((prefix) => key.startsWith(prefix));
+}
+
+/** Sessions a remote client may name and sees in lists (bots.md §2.1). */
+export function isClientSession(key: string): boolean {
+  return VISIBLE.some((prefix) => key.startsWith(prefix)) && !isInternalSession(key);
+}
+
+function wellFormedKey(value: unknown): string {
+  if (typeof value !== 'string' || value === '') invalid('The session key must be text.');
+  if (value !== value.trim() || value.length > 256 || hasControl(value))
+    invalid('The session key is invalid.');
+  return value;
+}
+
+/** The session key rule of `profiles.rpc` (bots.md §2.1). */
+export const remoteSessionKeySchema = byRule((value): string => {
+  const key = wellFormedKey(value);
+  if (!isClientSession(key)) {
+    throw new ContractError('REMOTE_SESSION_DENIED', 'This session is not open to clients.');
+  }
+  return key;
+});
+
+/** Straight on the socket any key that is not internal is taken (wire.md §4). */
+export const straightSessionKeySchema = byRule((value): string => {
+  const key = wellFormedKey(value);
+  if (isInternalSession(key)) {
+    throw new ContractError('REMOTE_SESSION_DENIED', 'This session is not open to clients.');
+  }
+  return key;
+});

@@ -1,0 +1,32 @@
+import type { Command } from '@flowly/contract';
+import { findOutcome, storeOutcome, type Database } from '@flowly/store';
+import { addReply } from './outbox';
+
+/** What a command came to: the outcome to store, and what adds the jobs that follow from it. */
+export interface Decision {
+  outcome: unknown;
+  addJobs?: () => void;
+}
+
+/**
+ * One decision of a command, inside the transaction it changes rows in: it takes effect once however often the command
+ * is delivered (design rule 2). `decide` changes rows and adds its events; the order in the outbox is events,
+ * reply, jobs. A second delivery changes nothing and answers from the stored outcome.
+ *
+ * @throws what `decide` throws: then nothing was changed and nothing is answered from here
+ */
+export function decideOnce(
+  database: Database,
+  command: Pick<Command, 'id' | 'gateway'>,
+  decide: () => Decision,
+): void {
+  const known = findOutcome(database, command.id);
+  if (known !== null) {
+    addReply(database, command, known);
+    return;
+  }
+  const { outcome, addJobs } = decide();
+  storeOutcome(database, command.id, outcome, Date.now());
+  addReply(database, command, outcome);
+  addJobs?.();
+}

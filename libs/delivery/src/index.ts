@@ -1,0 +1,4 @@
+export * from './command-server';
+export * from './commit';
+export * from './outbox';
+export * from './relay';

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import {
+  botStreamEventSchema,
+  groupStreamEventSchema,
+  orchestratorJobSchema,
+  readinessSchema,
+  stepAbortedSchema,
+  stepGivenSchema,
+  type BotStreamEvent,
+  type Command,
+  type GroupStreamEvent,
+  type OrchestratorJob,
+  type StepAborted,
+} from '@flowly/contract';
+import { addToOutbox, type Database } from '@flowly/store';
+
+/** The bodies of outbox rows, one schema a target; what is written here a relay of any process reads. */
+
+const closedRunSchema = z.object({
+  botId: z.string(),
+  runId: z.string(),
+  groupId: z.string().optional(),
+});
+
+export const effectsSchema = z.object({
+  starting: z.array(z.string()).optional(),
+  readiness: z.record(z.string(), readinessSchema).optional(),
+  closed: z.array(closedRunSchema).optional(),
+  shown: z.array(z.object({ member: z.string(), stepKey: z.string() })).optional(),
+});
+export type Effects = z.infer<typeof effectsSchema>;
+
+export const eventRowSchema = z.object({
+  event: z.discriminatedUnion('kind', [groupStreamEventSchema, botStreamEventSchema]),
+  effects: effectsSchema.optional(),
+});
+
+/** The outcome as it is stored: the relay makes the answer of it, so that a snapshot is not stored. */
+export const replyRowSchema = z.object({
+  command: z.string(),
+  gateway: z.string(),
+  outcome: z.unknown(),
+});
+
+/** A run that waits for a worker or is to be taken up (design rule 3). */
+export const runTurnSchema = z.object({
+  type: z.literal('run'),
+  bot: z.string(),
+  botId: z.string(),
+  runId: z.string(),
+  attempt: z.number().int(),
+});
+export type RunTurn = z.infer<typeof runTurnSchema>;
+
+export const botTurnJobSchema = z.discriminatedUnion('type', [stepGivenSchema, runTurnSchema]);
+export type BotTurnJob = z.infer<typeof botTurnJobSchema>;
+
+export const jobRowSchema = z.object({
+  id: z.string(),
+  job: z.union([botTurnJobSchema, stepAbortedSchema, orchestratorJobSchema]),
+});
+
+/** Adds an event; only inside the transaction of what it tells of. */
+export function addEvent(
+  database: Database,
+  event: GroupStreamEvent | BotStreamEvent,
+  effects?: Effects,
+): void {
+  addToOutbox(database, 'events', event.type, { event, effects });
+}
+
+/** Adds the answer to a command; after its events. */
+export function addReply(
+  database: Database,
+  command: Pick<Command, 'id' | 'gateway'>,
+  outcome: unknown,
+): void {
+  addToOutbox(database, 'reply', 'outcome', {
+    command: command.id,
+    gateway: command.gateway,
+    outcome,
+  });
+}
+
+/** Adds a job for the runners; `id` as `jobId()` of the bus makes it. */
+export function addBotTurn(database: Database, id: string, job: BotTurnJob): void {
+  addToOutbox(database, 'bot-turns', job.type, { id, job });
+}
+
+/** Adds an order to end a step; it has a queue of its own, so that no turn holds it up. */
+export function addBotAbort(database: Database, id: string, job: StepAborted): void {
+  addToOutbox(database, 'bot-aborts', job.type, { id, job });
+}
+
+/** Adds a job for the orchestrators. */
+export function addGroupTurn(database: Database, id: string, job: OrchestratorJob): void {
+  addToOutbox(database, 'group-turns', job.type, { id, job });
+}

@@ -1,0 +1,23 @@
+import { join } from 'node:path';
+import { DEFAULT_BOT } from '@flowly/contract';
+
+/** Where things are in the data folder (bots.md §1). */
+export const botFiles = {
+  config: 'config.json',
+  env: '.env',
+  profile: 'profile.json',
+  workspace: 'workspace',
+  soul: join('workspace', 'SOUL.md'),
+} as const;
+
+/** Folders that every bot has. */
+export const botFolders = [botFiles.workspace, 'credentials', 'media', 'logs'] as const;
+
+export function botsFolder(home: string): string {
+  return join(home, 'profiles');
+}
+
+/** The folder of a bot: the data folder itself for `default`. */
+export function botFolder(home: string, name: string): string {
+  return name === DEFAULT_BOT ? home : join(botsFolder(home), name);
+}

@@ -1,0 +1,214 @@
+import { type MemberRunState, type Run, runMemberSchema, runSchema } from '@flowly/contract';
+import { z } from 'zod';
+import { nameMap } from './name-map';
+import { INTERRUPTED_TEXT, type Terminal, type TurnEnd } from './turn-end';
+
+/**
+ * The run of a group as it is stored, and how it changes (groups.md §5, §6). Every transition returns a new
+ * run, or the very same object when it changes nothing. Times are ISO strings.
+ */
+
+const storedRunMemberSchema = runMemberSchema.extend({
+  /** Length of the live window when the step was given: an index into it, like a watermark. */
+  boundary: z.number().int().min(0).optional(),
+  /** Run id at the bot, which for our own steps is the step key. */
+  gatewayRunId: z.string().optional(),
+});
+export const storedRunSchema = runSchema.extend({
+  members: z.record(z.string(), storedRunMemberSchema),
+});
+export type StoredRunMember = z.infer<typeof storedRunMemberSchema>;
+export type StoredRun = z.infer<typeof storedRunSchema>;
+
+/** Idempotency key of a member's step in a panel. */
+export function panelStepKey(runId: string, member: string): string {
+  return `room-${runId}-${member}`;
+}
+
+/** Idempotency key of a member's step in a council; round and turn count from 1. */
+export function councilStepKey(runId: string, round: number, turn: number, member: string): string {
+  return `room-${runId}-c${round}-${turn}-${member}`;
+}
+
+/** A panel that asks everybody at once, each with the same snapshot. */
+export function newPanelRun(start: {
+  id: string;
+  responders: readonly string[];
+  at: string;
+  /** Length of the live window with the user's message. */
+  boundary: number;
+}): StoredRun {
+  const { id, responders, at, boundary } = start;
+  return {
+    id,
+    mode: 'panel',
+    state: 'running',
+    startedAt: at,
+    finishedAt: '',
+    round: 0,
+    turnCount: 0,
+    members: nameMap(
+      responders.map((name) => [name, { state: 'queued', updatedAt: at, error: '', boundary }]),
+    ),
+  };
+}
+
+/** The bot has taken the step; only a queued member starts by it. */
+export function accepted(
+  run: StoredRun,
+  member: string,
+  { gatewayRunId, at }: { gatewayRunId: string; at: string },
+): StoredRun {
+  if (memberOf(run, member)?.state !== 'queued') return run;
+  return withMember(run, member, { state: 'running', updatedAt: at, gatewayRunId });
+}
+
+/**
+ * The member's turn is over. The first end counts, also before the acceptance; the run itself still shows
+ * as running until {@link settled}, as the member's own event does.
+ */
+export function ended(run: StoredRun, member: string, end: TurnEnd, at: string): StoredRun {
+  const entry = memberOf(run, member);
+  if (!isRunning(run) || !entry || !isActive(entry.state)) return run;
+  return withMember(run, member, { ...outcome(end), updatedAt: at });
+}
+
+/**
+ * A terminal that came after its member had failed, was aborted or stranded: recorded once and else
+ * without effect. For the newest run only; one of an older run is dropped by the caller.
+ */
+export function endedLate(
+  run: StoredRun,
+  member: string,
+  terminal: Pick<Terminal, 'state' | 'aborted'>,
+  at: string,
+): StoredRun {
+  const entry = memberOf(run, member);
+  if (!entry || entry.lateResult || isActive(entry.state) || entry.state === 'completed') {
+    return run;
+  }
+  const state = terminal.aborted ? 'aborted' : terminal.state;
+  return withMember(run, member, {
+    lateResult: { state, receivedAt: at, disposition: 'discarded' },
+  });
+}
+
+/** The run with its end, if no member is queued, running or waiting any more. */
+export function settled(run: StoredRun, at: string): StoredRun {
+  const states = Object.values(run.members).map((entry) => entry.state);
+  if (!isRunning(run) || states.some(isActive)) return run;
+  return { ...run, state: endState(states), finishedAt: at };
+}
+
+/** The user stopped the run: whoever had not ended is aborted. */
+export function stopped(run: StoredRun, at: string): StoredRun {
+  return cutOff(run, at, 'aborted', '');
+}
+
+/** Nobody can drive the run any more: whoever had not ended is stranded. */
+export function stranded(run: StoredRun, at: string): StoredRun {
+  return cutOff(run, at, 'stranded', INTERRUPTED_TEXT);
+}
+
+/** When n messages leave the live window, every boundary moves with it. */
+export function shiftBoundaries(run: StoredRun, trimmed: number): StoredRun {
+  if (trimmed === 0) return run;
+  return mapMembers(run, (entry) =>
+    entry.boundary === undefined
+      ? entry
+      : { ...entry, boundary: Math.max(0, entry.boundary - trimmed) },
+  );
+}
+
+export function isRunning(run: StoredRun | null): boolean {
+  return run?.state === 'running';
+}
+
+/** Queued, running or waiting for the user. */
+export function isActive(state: MemberRunState): boolean {
+  return state === 'queued' || state === 'running' || state === 'needs_user';
+}
+
+/** Members now working, in member order; in a council only the one whose turn it is. */
+export function activeMembers(run: StoredRun | null, memberOrder: readonly string[]): string[] {
+  if (run === null || !isRunning(run)) return [];
+  return memberOrder.filter((name) => {
+    const state = memberOf(run, name)?.state;
+    return state !== undefined && isActive(state) && (run.mode === 'panel' || state !== 'queued');
+  });
+}
+
+/** Whether a stop posts what the member had said so far (groups.md §6.2). */
+export function speaksWhenStopped(state: MemberRunState, visibleText: string): boolean {
+  return state === 'queued' ? visibleText !== '' : isActive(state);
+}
+
+/** The member that a terminal with this key belongs to; null if the run never gave such a step. */
+export function memberOfStep(run: StoredRun, key: string): string | null {
+  const found = Object.entries(run.members).find(
+    ([name, entry]) =>
+      entry.gatewayRunId === key || (run.mode === 'panel' && panelStepKey(run.id, name) === key),
+  );
+  return found?.[0] ?? null;
+}
+
+/** The run as clients see it. */
+export function publicRun(run: StoredRun): Run {
+  return {
+    ...run,
+    members: nameMap(
+      Object.entries(run.members).map(
+        ([name, { boundary: _boundary, gatewayRunId: _gatewayRunId, ...shown }]) => [name, shown],
+      ),
+    ),
+  };
+}
+
+function memberOf(run: StoredRun, name: string): StoredRunMember | undefined {
+  return Object.hasOwn(run.members, name) ? run.members[name] : undefined;
+}
+
+function outcome(end: TurnEnd): Pick<StoredRunMember, 'state' | 'error'> {
+  switch (end.kind) {
+    case 'answer':
+    case 'pass':
+      return { state: 'completed', error: '' };
+    case 'failed':
+    case 'stranded':
+      return { state: end.kind, error: end.text };
+  }
+}
+
+function endState(states: readonly MemberRunState[]): StoredRun['state'] {
+  if (states.includes('stranded')) return 'stranded';
+  if (states.every((state) => state === 'completed')) return 'completed';
+  if (states.every((state) => state === 'aborted')) return 'aborted';
+  return 'partial';
+}
+
+function cutOff(
+  run: StoredRun,
+  at: string,
+  state: 'aborted' | 'stranded',
+  error: string,
+): StoredRun {
+  if (!isRunning(run)) return run;
+  const cut = mapMembers(run, (entry) =>
+    isActive(entry.state) ? { ...entry, state, error, updatedAt: at } : entry,
+  );
+  return { ...cut, state, finishedAt: at };
+}
+
+function withMember(run: StoredRun, name: string, change: Partial<StoredRunMember>): StoredRun {
+  return mapMembers(run, (entry, other) => (other === name ? { ...entry, ...change } : entry));
+}
+
+function mapMembers(
+  run: StoredRun,
+  change: (entry: StoredRunMember, name: string) => StoredRunMember,
+): StoredRun {
+  const members = Object.entries(run.members).map(
+    ([name, entry]) => [name, change(entry, name)] as const,
+  );
+  return { ...run, members: nameMap(members) };
+}

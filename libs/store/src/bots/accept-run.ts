@@ -1,0 +1,61 @@
+import type { Database } from '../core/database';
+import { takeRememberedAbort } from './abort-run';
+import { findRun, type Run, type RunStep } from './run';
+import { touchSession } from './session';
+
+export interface NewRun {
+  runId: string;
+  sessionKey: string;
+  origin: Run['origin'];
+  /** Hash of the call; the same id with another one is a conflict. */
+  fingerprint: string;
+  message: string;
+  modelOverride: string | null;
+  disabledTools?: readonly string[];
+  step: RunStep | null;
+  /** Unix ms. */
+  at: number;
+}
+
+export type Acceptance =
+  /** `abortedBefore`: its abort came first; the caller ends the run in the same transaction. */
+  | { kind: 'new'; run: Run; abortedBefore: boolean }
+  | { kind: 'known'; run: Run }
+  | { kind: 'conflict' };
+
+/**
+ * Writes the receipt of a run before any work (bots.md §3.3), and the session if it is new. A step of
+ * a group repeats under its id alone. The message joins the history when the run first starts, so
+ * that the history is in the order in which turns run. Only inside `database.write`.
+ */
+export function acceptRun(database: Database, wanted: NewRun): Acceptance {
+  const known = findRun(database, wanted.runId);
+  if (known) return isRepeat(known, wanted) ? { kind: 'known', run: known } : { kind: 'conflict' };
+  touchSession(database, wanted.sessionKey, wanted.at);
+  const abortedBefore = takeRememberedAbort(database, wanted.runId, wanted.sessionKey);
+  insert(database, wanted, abortedBefore);
+  const run = findRun(database, wanted.runId);
+  if (!run) throw new Error('A run that was just written is not there.');
+  return { kind: 'new', run, abortedBefore };
+}
+
+function isRepeat(known: Run, wanted: NewRun): boolean {
+  if (wanted.origin === 'group') return true;
+  return known.sessionKey === wanted.sessionKey && known.fingerprint === wanted.fingerprint;
+}
+
+function insert(database: Database, wanted: NewRun, abortRequested: boolean): void {
+  const { message, modelOverride, disabledTools = [] } = wanted;
+  database.run(
+    `INSERT INTO runs(run_id, session_key, state, origin, fingerprint, params, step, accepted_at, abort_requested)
+     VALUES (?, ?, 'accepted', ?, ?, ?, ?, ?, ?)`,
+    wanted.runId,
+    wanted.sessionKey,
+    wanted.origin,
+    wanted.fingerprint,
+    JSON.stringify({ message, modelOverride, disabledTools }),
+    wanted.step && JSON.stringify(wanted.step),
+    wanted.at,
+    abortRequested ? 1 : 0,
+  );
+}

@@ -1,0 +1,88 @@
+import { z } from 'zod';
+import type { Database } from '../core/database';
+import { addMessage } from './message';
+import { findRun, nextOpenRun, type Run } from './run';
+
+export interface Claim {
+  /** The process that drives the run. */
+  owner: string;
+  /** Unix ms. */
+  at: number;
+  /** Until when the claim stands without being renewed, Unix ms. */
+  aliveUntil: number;
+}
+
+/**
+ * Makes the caller the one who drives a run: the oldest open run of its session, not begun or left by
+ * a dead owner. Null when it is not to be had. Each claim counts `epoch` up, which shuts out every
+ * earlier owner. Only inside `database.write`.
+ */
+export function claimRun(database: Database, runId: string, claim: Claim): Run | null {
+  const run = findRun(database, runId);
+  if (!run || !isFree(run, claim.at)) return null;
+  if (nextOpenRun(database, run.sessionKey)?.runId !== runId) return null;
+  database.run(
+    `UPDATE runs SET state = 'running', owner = ?, alive_until = ?, epoch = epoch + 1,
+       started_at = COALESCE(started_at, ?) WHERE run_id = ?`,
+    claim.owner,
+    claim.aliveUntil,
+    claim.at,
+    runId,
+  );
+  if (run.startedAt === null) {
+    addMessage(database, { ...run, role: 'user', payload: { text: run.message }, at: claim.at });
+  }
+  return findRun(database, runId);
+}
+
+function isFree(run: Run, at: number): boolean {
+  if (run.state === 'accepted') return true;
+  return run.state === 'running' && run.aliveUntil !== null && run.aliveUntil < at;
+}
+
+/** Renews all claims of an owner; the ids of the runs that are still its own. Only inside `database.write`. */
+export function renewAlive(database: Database, owner: string, aliveUntil: number): string[] {
+  database.run(
+    `UPDATE runs SET alive_until = ? WHERE state = 'running' AND owner = ?`,
+    aliveUntil,
+    owner,
+  );
+  return database
+    .all(`SELECT run_id FROM runs WHERE state = 'running' AND owner = ? ORDER BY seq`, owner)
+    .map((row) => z.object({ run_id: z.string() }).parse(row).run_id);
+}
+
+/** Remembers that text of this attempt reaches clients; false when the claim no longer stands. */
+export function markTextSent(database: Database, runId: string, epoch: number): boolean {
+  return mark(database, 'text_sent', runId, epoch);
+}
+
+/** Remembers that a tool with side effects runs; false when the claim no longer stands. */
+export function markSideEffects(database: Database, runId: string, epoch: number): boolean {
+  return mark(database, 'side_effects', runId, epoch);
+}
+
+function mark(
+  database: Database,
+  column: 'text_sent' | 'side_effects',
+  runId: string,
+  epoch: number,
+): boolean {
+  const sql = `UPDATE runs SET ${column} = 1 WHERE run_id = ? AND epoch = ? AND state = 'running'`;
+  return database.run(sql, runId, epoch) === 1;
+}
+
+/** An owner's runs whose end was asked for (design rule 5). */
+export function runsToAbort(database: Database, owner: string): string[] {
+  return database
+    .all(
+      `SELECT run_id FROM runs WHERE state = 'running' AND owner = ? AND abort_requested = 1`,
+      owner,
+    )
+    .map((row) => z.object({ run_id: z.string() }).parse(row).run_id);
+}
+
+/** Gives an owner's runs away, so that another may take them up at once. Only inside `database.write`. */
+export function releaseRuns(database: Database, owner: string): void {
+  database.run(`UPDATE runs SET alive_until = 0 WHERE state = 'running' AND owner = ?`, owner);
+}

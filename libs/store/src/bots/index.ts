@@ -1,0 +1,10 @@
+export { forgetAborts, requestAbort } from './abort-run';
+export * from './accept-run';
+export * from './bot-store';
+export * from './claim-run';
+export * from './end-run';
+export * from './history';
+export { contextMessages, type ContextMessage } from './message';
+export * from './run';
+export { findSession, type Session } from './session';
+export * from './sessions-list';

@@ -1,0 +1,105 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { buildSync } from 'esbuild';
+import { type GroupFixture, groupFixture } from './group-fixture';
+
+/** The same library in a process of its own: adds messages `<name>-<n>` to a group, each in one commit. */
+const PROGRAM = `
+import { randomUUID } from 'node:crypto';
+import { openGroupStore } from './open';
+const [home, groupId, name, count] = process.argv.slice(2);
+void (async () => {
+  const store = await openGroupStore({ home, busyMs: 10_000 });
+  for (let n = 0; n < Number(count); n++) {
+    await store.transaction((groups) => {
+      const message = { id: randomUUID(), role: 'user', content: name + '-' + n, createdAt: 'now' };
+      groups.updateGroup(groups.appendMessage(groups.findGroup(groupId), message).group);
+    });
+    console.log(n);
+  }
+  store.close();
+})();
+`;
+
+const ROOT = join(__dirname, '../../../..');
+
+let fixture: GroupFixture;
+let program: string;
+const children: ChildProcess[] = [];
+
+beforeEach(async () => {
+  fixture = await groupFixture(10_000);
+  program = join(fixture.home, 'program.cjs');
+  buildSync({
+    stdin: { contents: PROGRAM, resolveDir: __dirname, loader: 'ts' },
+    bundle: true,
+    platform: 'node',
+    external: ['better-sqlite3'],
+    tsconfig: join(ROOT, 'tsconfig.base.json'),
+    outfile: program,
+  });
+});
+afterEach(async () => {
+  const left = children
+    .splice(0)
+    .filter((child) => child.exitCode === null && child.signalCode === null);
+  await Promise.all(left.map((child) => (child.kill('SIGKILL'), once(child, 'exit'))));
+  fixture.end();
+});
+
+function start(groupId: string, name: string, count: number): ChildProcess {
+  const child = spawn(process.execPath, [program, fixture.home, groupId, name, String(count)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, NODE_PATH: join(ROOT, 'node_modules') },
+  });
+  children.push(child);
+  return child;
+}
+
+async function stored(groupId: string): Promise<string[]> {
+  const { messages, total } = await fixture.store.read((groups) =>
+    groups.historyPage(groupId, null, 10_000),
+  );
+  expect(messages.map((message) => message.seq)).toEqual(messages.map((_, seq) => seq));
+  expect(total).toBe(messages.length);
+  return messages.map((message) => message.content);
+}
+
+it('processes that write the same group at once lose nothing', async () => {
+  const { id } = await fixture.insert();
+  const others = ['a', 'b'].map((name) => once(start(id, name, 100), 'exit'));
+  for (let n = 0; n < 100; n++) await fixture.append(id, { content: `c-${n}` });
+  expect((await Promise.all(others)).map(([code]) => code)).toEqual([0, 0]);
+
+  const contents = await stored(id);
+  expect(contents).toHaveLength(300);
+  for (const name of ['a', 'b', 'c']) {
+    const own = contents.filter((content) => content.startsWith(name));
+    expect(own).toEqual(own.map((_, n) => `${name}-${n}`));
+  }
+  expect(fixture.store.revision()).toBe(301);
+});
+
+it('what a process had committed when it was killed is there, whole', async () => {
+  const { id } = await fixture.insert();
+  const child = start(id, 'a', 100_000);
+  let said = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+    if (said.split('\n').length > 50) child.kill('SIGKILL');
+  });
+  await once(child, 'close');
+  const committed = said.split('\n').filter((line) => line !== '').length;
+
+  await fixture.reopen();
+  const contents = await stored(id);
+  expect(committed).toBeGreaterThanOrEqual(50);
+  expect(contents.length).toBeGreaterThanOrEqual(committed);
+  expect(await fixture.find(id)).toMatchObject({
+    total: contents.length,
+    nextSeq: contents.length,
+  });
+  await fixture.append(id, { content: 'after' });
+  expect((await stored(id)).at(-1)).toBe('after');
+});

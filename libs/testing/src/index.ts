@@ -1,0 +1,3 @@
+export * from './model-server';
+export * from './redis';
+export * from './system';

@@ -1,0 +1,58 @@
+import { z } from 'zod';
+import { message, namedFrame, type Dialect } from './dialect';
+
+const request = z.object({ model: z.string(), input: z.array(message) });
+const item = {
+  type: 'message',
+  id: 'msg_1',
+  role: 'assistant',
+  status: 'in_progress',
+  content: [],
+};
+
+/** OpenAI's Responses. */
+export const responses: Dialect = {
+  matches: (path) => path.endsWith('/responses'),
+  read(_path, body) {
+    const { model, input } = request.parse(body);
+    return { model, messages: input };
+  },
+  open: (model) =>
+    namedFrame({ type: 'response.created', response: { id: 'resp_1', created_at: 1, model } }) +
+    namedFrame({ type: 'response.output_item.added', output_index: 0, item }),
+  piece: (text) =>
+    namedFrame({
+      type: 'response.output_text.delta',
+      item_id: item.id,
+      output_index: 0,
+      content_index: 0,
+      delta: text,
+      logprobs: [],
+    }),
+  error: (text) =>
+    namedFrame({
+      type: 'error',
+      sequence_number: 1,
+      code: 'server_error',
+      message: text,
+      param: null,
+    }),
+  close: (usage) =>
+    namedFrame({ type: 'response.output_item.done', output_index: 0, item }) +
+    namedFrame({
+      type: 'response.completed',
+      response: {
+        incomplete_details: null,
+        usage: usage && {
+          input_tokens: usage.prompt_tokens,
+          input_tokens_details: {
+            cached_tokens: usage.cache_read_tokens,
+            cache_write_tokens: usage.cache_write_tokens,
+          },
+          output_tokens: usage.completion_tokens,
+          output_tokens_details: { reasoning_tokens: 0 },
+          total_tokens: usage.total_tokens,
+        },
+      },
+    }),
+};

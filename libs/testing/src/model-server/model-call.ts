@@ -1,0 +1,25 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
+export interface CallMessage {
+  role: string;
+  content: string;
+}
+
+/** A request as the server got it. Times are milliseconds since the epoch, with fractions. */
+export interface ModelCall {
+  readonly model: string;
+  readonly path: string;
+  readonly at: number;
+  /** The system prompt, if any, comes first with the role `system`. */
+  readonly messages: readonly CallMessage[];
+  readonly headers: IncomingHttpHeaders;
+  readonly body: unknown;
+  /** When each piece of text was written. */
+  readonly pieceTimes: number[];
+  /** How the exchange ended: all written, or the client or a fault closed the connection first. */
+  readonly ended: Promise<'completed' | 'closed'>;
+}
+
+export function now(): number {
+  return performance.timeOrigin + performance.now();
+}
