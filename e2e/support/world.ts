@@ -14,6 +14,8 @@ import {
 export interface WorldOptions extends SystemOptions {
   /** Bots to make; each, `default` too, has the model of its own name at `models`. */
   bots?: readonly string[];
+  /** What the first client shows when it connects. */
+  credential?: ConnectOptions;
 }
 
 /** What a test file works with: one system, one model server and a first client. */
@@ -40,7 +42,7 @@ export class World {
     const models = await ScriptedModelServer.start();
     models.answer(({ model }) => `Hello from ${model}`);
     const system = await startSystem(this.options);
-    const client = await connect(system);
+    const client = await connect(system, this.options.credential);
     this.#running = { system, models, client };
     this.#clients.push(client);
     const { bots } = this.options;

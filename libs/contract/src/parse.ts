@@ -6,7 +6,7 @@ import { ContractError, isErrorCode } from './errors';
  * and returns the parsed one or throws a {@link ContractError}, whose code {@link parseParams} keeps.
  */
 export function byRule<T>(rule: (value: unknown) => T) {
-  return z.unknown().transform((value, context): T => {
+  return z.unknown().optional().transform((value, context): T => {
     try {
       return rule(value);
     } catch (error) {

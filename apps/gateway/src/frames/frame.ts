@@ -7,11 +7,12 @@ export interface Frame {
   lane?: string;
   /** A group's patch: any later frame of its group makes it needless. */
   replaceable?: true;
-  /** A piece of an answer: a following one can be joined to it. */
+  /** A piece of an answer: a following one of the same run can be joined to it. */
   piece?: Piece;
 }
 
 export interface Piece {
+  run: string;
   text: string;
   /** The frame that carries this text in place of `text`. */
   withText(text: string): Frame;
@@ -35,5 +36,10 @@ export function eventFrame<N extends EventName>(
   data?: EventData<N>,
   eventId?: string,
 ): Frame {
+  return passedOn(event, data, eventId);
+}
+
+/** An event whose data goes on as the service that made it wrote it. */
+export function passedOn(event: EventName, data: object | undefined, eventId?: string): Frame {
   return { bytes: Buffer.from(JSON.stringify({ type: 'event', event, eventId, data })) };
 }

@@ -35,7 +35,7 @@ const event = (lane: string, text: string): Frame => ({ bytes: Buffer.from(text)
 const patch = (lane: string, text: string): Frame => ({ ...event(lane, text), replaceable: true });
 const piece = (lane: string, text: string): Frame => ({
   ...event(lane, text),
-  piece: { text, withText: (joined) => piece(lane, joined) },
+  piece: { run: 'run', text, withText: (joined) => piece(lane, joined) },
 });
 const filler = 'x'.repeat(300_000);
 

@@ -78,9 +78,10 @@ export class SendQueue {
       this.drop(last);
       return frame;
     }
-    if (last.frame.piece === undefined || frame.piece === undefined) return frame;
+    const [before, piece] = [last.frame.piece, frame.piece];
+    if (before === undefined || before.run !== piece?.run) return frame;
     this.drop(last);
-    return frame.piece.withText(last.frame.piece.text + frame.piece.text);
+    return piece.withText(before.text + piece.text);
   }
 
   private drop(waiting: Waiting): void {

@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { ContractError, findMethod, toErrorBody, type ErrorBody } from '@flowly/contract';
+import type { GroupFeeds } from '../fanout/group-feeds';
+import type { Position } from '../fanout/position';
+import { errorFrame, resultFrame, type Frame } from '../frames/frame';
+import type { ClientSocket } from '../sockets/client-socket';
+import type { Commands } from './commands';
+import type { CredentialSeal } from './credential-seal';
+import type { Plan } from './plan';
+import { planCall } from './plan-call';
+
+export interface Call {
+  id: unknown;
+  method: string;
+  params: unknown;
+}
+
+/** How a call ended, and after which event the client is told. */
+interface Outcome {
+  after: string;
+  result?: Record<string, unknown>;
+  error?: ErrorBody;
+}
+
+/** Takes the calls of all sockets and answers each exactly once (wire.md §3, §4). */
+export class CallDesk {
+  constructor(
+    private readonly hostId: string,
+    private readonly commands: Commands,
+    private readonly seal: CredentialSeal,
+    private readonly position: Position,
+    private readonly groups: GroupFeeds,
+    private readonly watch: {
+      /** @param outcome `ok` or an error code */
+      ended(method: string, outcome: string): void;
+      failed(error: unknown): void;
+    },
+  ) {}
+
+  handle(socket: ClientSocket, call: Call): void {
+    const { clientId, peer } = socket.identity;
+    try {
+      const planned = planCall(call.method, call.params, {
+        hostId: this.hostId,
+        clientId,
+        secure: peer.secure,
+        subscribe: (subscription) => socket.subscriptions.add(subscription),
+      });
+      if ('answer' in planned)
+        socket.send(this.frame(call, { after: '', result: { ...planned.answer } }));
+      else void this.carryOut(socket, call, planned);
+    } catch (error) {
+      socket.send(this.frame(call, this.failure(error)));
+    }
+  }
+
+  private async carryOut(socket: ClientSocket, call: Call, plan: Plan): Promise<void> {
+    const deadline = Date.now() + plan.ceilingMs;
+    const turn = socket.lanes.enter(plan.order);
+    const isHandedOn = await inTime(turn.ready, deadline);
+    const isHeld = isHandedOn && plan.snapshot === true;
+    if (isHeld && plan.lane !== undefined) socket.hold.begin(plan.lane);
+    const outcome = isHandedOn
+      ? await this.outcome(plan, deadline)
+      : this.failure(
+          new ContractError(plan.offline, 'Earlier calls of this target took too long.'),
+        );
+    turn.leave();
+    await inTime(this.position.reached(outcome.after), deadline);
+    const frame = this.frame(call, outcome);
+    if (plan.lane === undefined) return socket.send(frame);
+    await inTime(this.groups.caughtUp(plan.lane), deadline);
+    if (isHeld) socket.hold.end(plan.lane, outcome.after, frame);
+    else socket.hold.pass(plan.lane, outcome.after, frame);
+  }
+
+  private async outcome(plan: Plan, deadline: number): Promise<Outcome> {
+    try {
+      const { credential, ...command } = plan.command;
+      const sealed =
+        credential === undefined ? {} : { credential: await this.seal.seal(credential) };
+      const params = { ...command.params, ...sealed };
+      const answer = await this.commands.run({ ...command, params, deadline });
+      return { after: answer.after, ...answer.outcome };
+    } catch (error) {
+      const isOffline = error instanceof ContractError && error.code === 'UNAVAILABLE';
+      return this.failure(isOffline ? new ContractError(plan.offline, error.message) : error);
+    }
+  }
+
+  /** An answer of the gateway's own comes after what has been sent so far. */
+  private failure(error: unknown): Outcome {
+    if (!(error instanceof ContractError)) this.watch.failed(error);
+    return { after: this.position.current, error: toErrorBody(error) };
+  }
+
+  private frame(call: Call, { result, error }: Outcome): Frame {
+    this.watch.ended(knownName(call.method), error?.code ?? 'ok');
+    return error ? errorFrame(call.id, error) : resultFrame(call.id, result ?? {});
+  }
+}
+
+/** Clients must not be able to make new names in the figures. */
+function knownName(wire: string): string {
+  return findMethod(wire) === null ? 'unknown' : wire;
+}
+
+/** Whether it came to its end before the deadline. */
+async function inTime(work: Promise<void>, deadline: number): Promise<boolean> {
+  const timer = new AbortController();
+  const late = delay(Math.max(0, deadline - Date.now()), false, { signal: timer.signal }).catch(
+    () => false,
+  );
+  try {
+    return await Promise.race([work.then(() => true), late]);
+  } finally {
+    timer.abort();
+  }
+}

@@ -1,0 +1,74 @@
+import {
+  botMethodParams,
+  botMethods,
+  botNameSchema,
+  ContractError,
+  conversationMethods,
+  invalid,
+  isBotMethod,
+  isObject,
+  paramsObjectSchema,
+  parseParams,
+  remoteSessionKeySchema,
+  type BotMethodName,
+} from '@flowly/contract';
+import { botOrder } from './bot-order';
+import { fingerprint } from './fingerprint';
+import type { Caller, Plan } from './plan';
+
+const LEAST_TIMEOUT_MS = 1_000;
+
+/** `profiles.rpc`: steps 1 to 6 of bots.md §2.1 and the form of step 7, in that order. */
+export function planRpc(params: Record<string, unknown>, caller: Caller): Plan {
+  const name = parseParams(botNameSchema, params['name']);
+  const method = allowedMethod(params['method']);
+  const inner = parseParams(paramsObjectSchema, params['params']);
+  const sessionKey = sessionKeyOf(method, inner);
+  caller.subscribe({ to: 'bot', bot: name });
+  if (sessionKey !== undefined) caller.subscribe({ to: 'conversation', bot: name, sessionKey });
+  const parsed = parseParams(botMethodParams(method, 'rpc'), inner);
+  if (!isObject(parsed)) invalid('params must be an object.');
+  return {
+    command: {
+      name: method,
+      queue: 'bot-commands',
+      params: parsed,
+      bot: { name, ...identityGuard(params) },
+      ...(method === 'chat.send' ? { fingerprint: fingerprint(inner, sessionKey ?? '') } : {}),
+    },
+    ceilingMs: clampTimeout(params['timeoutMs'], botMethods[method].ceilingMs),
+    order: botOrder(method, name, sessionKey),
+    offline: 'PROFILE_OFFLINE',
+  };
+}
+
+function allowedMethod(method: unknown): BotMethodName {
+  if (typeof method === 'string' && isBotMethod(method)) return method;
+  throw new ContractError('METHOD_NOT_ALLOWED', 'This method cannot be called on a bot.');
+}
+
+/** The rule holds wherever a key is present; some methods cannot do without. */
+function sessionKeyOf(method: BotMethodName, inner: Record<string, unknown>): string | undefined {
+  const key = inner['sessionKey'];
+  if ((key === undefined || key === null) && !conversationMethods.has(method)) return undefined;
+  return parseParams(remoteSessionKeySchema, key);
+}
+
+function identityGuard(params: Record<string, unknown>): {
+  expectedHostId?: string;
+  expectedBotId?: string;
+} {
+  const { expectedHostId, expectedBotId } = params;
+  const given = [expectedHostId, expectedBotId].some((id) => id !== undefined && id !== null);
+  if (!given) return {};
+  if (typeof expectedHostId !== 'string' || typeof expectedBotId !== 'string') {
+    invalid('expectedHostId and expectedBotId come together.');
+  }
+  if (expectedHostId === '' || expectedBotId === '') invalid('An expected id cannot be empty.');
+  return { expectedHostId, expectedBotId };
+}
+
+function clampTimeout(timeoutMs: unknown, ceilingMs: number): number {
+  if (typeof timeoutMs !== 'number') return ceilingMs;
+  return Math.min(Math.max(Math.trunc(timeoutMs), LEAST_TIMEOUT_MS), ceilingMs);
+}

@@ -1,0 +1,101 @@
+import { z } from 'zod';
+import { DEFAULT_BOT, isInternalSession, type BotStreamEvent, type Piece } from '@flowly/contract';
+import { liveRunKey } from '@flowly/bus';
+import { passedOn, type Frame } from '../frames/frame';
+import type { ClientSocket } from '../sockets/client-socket';
+import { topic } from '../sockets/subscriptions';
+import type { Topics } from '../sockets/topics';
+import { PieceTracker } from './piece-tracker';
+
+/** An event of wire.md §5.1 with the bot it comes from. */
+interface BotEvent {
+  id: string;
+  bot: string;
+  botId: string;
+  type: 'agent' | 'chat' | 'directory';
+  data: Record<string, unknown>;
+}
+
+const ofRunSchema = z.object({ runId: z.string() });
+
+/** Events of bots on their way to the clients (wire.md §5.1, §5.2). */
+export class BotFeed {
+  private readonly pieces = new PieceTracker();
+
+  constructor(
+    private readonly topics: Topics<ClientSocket>,
+    private readonly hostId: string,
+  ) {}
+
+  event(id: string, { bot, botId, sessionKey, type, data }: BotStreamEvent): void {
+    const event: BotEvent = { id, bot, botId, type, data };
+    if (type === 'chat') this.pieces.restart(liveRunKey({ botId, ...ofRunSchema.parse(data) }));
+    if (type === 'directory') this.send(topic.directory, () => this.wrapped(event));
+    else if (sessionKey !== null) this.toConversation(event, sessionKey);
+  }
+
+  /** A piece of an answer in a conversation; those of a group show in the group alone. */
+  piece(id: string, piece: Piece): void {
+    const text = this.pieces.fresh(liveRunKey(piece), piece.offset, piece.text);
+    if (text === '') return;
+    const { bot, botId, sessionKey, runId } = piece;
+    const data = { runId, sessionKey, stream: 'assistant', data: { text } };
+    this.toConversation({ id, bot, botId, type: 'agent', data }, sessionKey, { runId, text });
+  }
+
+  reset(): void {
+    this.pieces.clear();
+  }
+
+  private toConversation(
+    event: BotEvent,
+    sessionKey: string,
+    piece?: { runId: string; text: string },
+  ): void {
+    if (isInternalSession(sessionKey)) return;
+    const inLane = (way: 'rpc' | 'straight', make: (event: BotEvent) => Frame): Frame => {
+      const lane = JSON.stringify([way, event.bot, sessionKey]);
+      return piece ? joinable(event, lane, piece, make) : { ...make(event), lane };
+    };
+    this.send(topic.conversation(event.bot, sessionKey), () =>
+      inLane('rpc', (said) => this.wrapped(said)),
+    );
+    if (event.bot === DEFAULT_BOT)
+      this.send(topic.straight(sessionKey), () => inLane('straight', straight));
+  }
+
+  /** Makes the frame only when somebody hears it. */
+  private send(name: string, make: () => Frame): void {
+    const sockets = this.topics.of(name);
+    if (sockets.size === 0) return;
+    const frame = make();
+    for (const socket of sockets) socket.send(frame);
+  }
+
+  private wrapped({ id, bot, botId, type, data }: BotEvent): Frame {
+    return passedOn('profile.event', { hostId: this.hostId, profile: bot, botId, type, data }, id);
+  }
+}
+
+function straight({ id, type, data }: BotEvent): Frame {
+  if (type === 'directory')
+    throw new Error('An event of the directory belongs to no conversation.');
+  return passedOn(type, data, id);
+}
+
+/** A frame that a slow reader's queue can join with the next piece of its run. */
+function joinable(
+  event: BotEvent,
+  lane: string,
+  { runId, text }: { runId: string; text: string },
+  make: (event: BotEvent) => Frame,
+): Frame {
+  const withText = (joined: string) =>
+    joinable(
+      { ...event, data: { ...event.data, data: { text: joined } } },
+      lane,
+      { runId, text: joined },
+      make,
+    );
+  return { ...make(event), lane, piece: { run: runId, text, withText } };
+}

@@ -1,0 +1,30 @@
+import 'reflect-metadata';
+import { createLogger, healthCommand, loadConfig, logConfig, readHostId } from '@flowly/service';
+import { version } from '../../../package.json';
+import { gatewayToken } from './auth/gateway-token';
+import { createApp } from './create-app';
+
+async function main(): Promise<void> {
+  const config = loadConfig(process.env);
+  if (process.argv.includes('--health')) return healthCommand('gateway', config);
+  const log = createLogger('gateway', config);
+  logConfig(log, config);
+  const { token, file, made } = await gatewayToken({
+    home: config.home,
+    host: config.gatewayHost,
+    configured: config.gatewayToken,
+    requireLoopbackAuth: config.requireLoopbackAuth,
+  });
+  if (file !== undefined)
+    log.info({ file }, made ? 'made a token for clients' : 'clients need the token in this file');
+  const hostId = await readHostId(config);
+  const app = await createApp({ config, hostId, token, version, log });
+  app.enableShutdownHooks();
+  await app.listen(config.gatewayPort, config.gatewayHost);
+  log.info({ address: await app.getUrl() }, 'the gateway takes clients');
+}
+
+main().catch((error: unknown) => {
+  console.error(error instanceof Error ? error.message : error);
+  process.exit(1);
+});
