@@ -9,7 +9,13 @@ import { useWorld } from './support/world';
 const TOKEN = 'a-token-of-the-test-7f3c';
 const LOCK_OUT_MS = 1_500;
 const world = useWorld({
-  env: { FLOWLY_REQUIRE_LOOPBACK_AUTH: '1', FLOWLY_GATEWAY_TOKEN: TOKEN, LOG_LEVEL: 'trace' },
+  env: {
+    FLOWLY_REQUIRE_LOOPBACK_AUTH: '1',
+    FLOWLY_GATEWAY_TOKEN: TOKEN,
+    FLOWLY_ALLOWED_ORIGINS: 'https://app.example',
+    FLOWLY_TRUSTED_PROXIES: '127.0.0.1',
+    LOG_LEVEL: 'trace',
+  },
   limits: { lockOutMs: LOCK_OUT_MS, ticketMs: 800 },
   credential: { headers: { 'X-Flowly-Token': TOKEN } },
 });
@@ -68,6 +74,46 @@ it('a ticket is not used up by a request from a wrong place', async () => {
   expect(refused).toMatchObject({ status: 403, body: 'forbidden host/origin' });
   const client = await world.connect({ query: { ticket } });
   expect(await client.call('health')).toEqual({ ok: true });
+});
+
+it('a ticket of one gateway opens a socket at another, once', async () => {
+  const other = await world.system.add('gateway');
+  await world.system.ready();
+  const ticket = await takeTicket();
+  const client = await world.connect({ query: { ticket } }, other);
+  expect(await client.call('health')).toEqual({ ok: true });
+  expect((await askUpgrade(`${world.system.url}/ws?ticket=${ticket}`)).status).toBe(401);
+}, 40_000);
+
+it('a configured origin is let in, with a credential', async () => {
+  const { url } = world.system;
+  const headers = { Origin: 'https://app.example' };
+  expect((await askUpgrade(`${url}/ws`, headers)).status).toBe(401);
+  expect((await askUpgrade(`${url}/ws?token=${TOKEN}`, headers)).status).toBe(101);
+  const { headers: answered } = await ask(`${url}/health`, { headers });
+  expect(answered['access-control-allow-origin']).toBe('https://app.example');
+});
+
+it('a credential comes over loopback or TLS only, as a proxy that is trusted tells', async () => {
+  const configure = {
+    name: 'default',
+    credential: { provider: 'vllm', apiBase: 'http://127.0.0.1:9/v1', apiKey: 'sk-over-the-net' },
+  };
+  const through = (proto: string) =>
+    world.connect({
+      headers: {
+        'X-Flowly-Token': TOKEN,
+        'X-Forwarded-For': '203.0.113.9',
+        'X-Forwarded-Proto': proto,
+      },
+    });
+  const plain = await through('http');
+  expect(await plain.refusal('profiles.configure', configure)).toMatchObject({
+    code: 'SECURE_TRANSPORT_REQUIRED',
+    retryable: false,
+  });
+  const secure = await through('https');
+  expect(await secure.call('profiles.configure', configure)).toMatchObject({ ok: true });
 });
 
 it('each route asks for the token or not', async () => {
@@ -133,12 +179,12 @@ it('a token that is made is stored for the owner only', async () => {
     env: { FLOWLY_REQUIRE_LOOPBACK_AUTH: '1' },
   });
   try {
-    const file = await until(
-      () => /\S*gateway[^\s"]*token[^\s"]*/i.exec(own.stdout)?.[0],
+    const place = await until(
+      () => /"file":"([^"]*token)"/.exec(own.stdout)?.[1],
       15_000,
       () => `no place of the token is printed: ${own.stdout}`,
     );
-    const place = path.resolve(own.home, file.replaceAll(/[",.]+$/g, ''));
+    expect(path.dirname(place)).toBe(own.home);
     expect(statSync(place).mode & 0o777).toBe(0o600);
     const token = (await readFile(place, 'utf8')).trim();
     expect(token.length).toBeGreaterThanOrEqual(32);

@@ -77,7 +77,7 @@ describe('HTTP', () => {
       { Host: 'evil.example' },
       { Host: host, Origin: 'https://evil.example' },
       { Host: host, Origin: 'http://127.0.0.1:1' },
-      { Host: host, Origin: `https://${host}` },
+      { Host: host, Origin: 'https://127.0.0.1' },
       { Host: host, Origin: 'null' },
       { Host: host, Origin: 'file://' },
       { Host: host, 'Sec-Fetch-Site': 'cross-site' },

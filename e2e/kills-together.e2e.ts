@@ -53,6 +53,14 @@ describe('two of each service', () => {
     client.end();
   }, 40_000);
 
+  it('a client id counts on both gateways: the newer socket replaces the older', async () => {
+    const older = await connect(world.system, { clientId: 'roaming' });
+    const newer = await connect(second, { clientId: 'roaming' });
+    expect((await older.closed).code).toBe(4001);
+    expect(await newer.call('health')).toEqual({ ok: true });
+    await newer.close();
+  });
+
   it(`one of each is killed for good, the other goes on (E2E_SEED=${seed})`, async () => {
     const client = await FaithfulClient.connect(second);
     const panels = await Panels.open(world, client, members, 2);

@@ -89,6 +89,22 @@ it('without Redis a call fails within its ceiling, and afterwards all is well ag
   expect(room.messageCount).toBe(3);
 });
 
+it('a turn whose model hangs is handed over when the services end', async () => {
+  const client = await world.connect();
+  const { id } = await makeGroup(client, ['default', 'writer']);
+  world.models.script('writer', [{ fault: { kind: 'hang-before-headers' } }, 'After all']);
+  const asked = world.models.callsOf('writer').length;
+  await sendTo(client, id, '@writer hi');
+  await world.models.waitForCalls(asked + 1, { model: 'writer' });
+  const began = performance.now();
+  await Promise.all(world.system.instances.map((instance) => instance.kill('SIGTERM')));
+  expect(performance.now() - began).toBeLessThan(10_000);
+  for (const instance of world.system.instances) instance.start();
+  await world.system.ready();
+  const room = await settled(await world.reconnect(), id);
+  expect(room.messages?.map(({ content }) => content)).toEqual(['@writer hi', 'After all']);
+});
+
 it('the services end in good order with work in hand, and it is done afterwards', async () => {
   const client = await world.connect();
   const { id } = await makeGroup(client, ['default', 'writer']);

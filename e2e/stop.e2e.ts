@@ -66,12 +66,15 @@ it('G070: a stop in mid-stream keeps the text so far, for good', async () => {
 
   await client.waitForGroup(id, isEnd, { since: mark });
   const [call] = models.callsOf('writer').slice(-1);
+  expect(await call?.ended).toBe('closed'); // the abort has reached it
   gate.open();
-  expect(await call?.ended).toBe('closed');
-  await client.call('profiles.rooms.list');
-  const after = client.groupEvents(id, mark);
-  expect(after.slice(after.findIndex(isEnd) + 1)).toEqual([]);
-  expect(after.map(({ type }) => type)).not.toContain('stream');
+  const late = await client.waitForGroup(id, ({ type }) => type === 'late-result');
+  expect(late).toMatchObject({ profile: 'writer', room: { updatedAt: stopped.updatedAt } });
+  expect(late.room?.runState?.members['writer']?.lateResult).toMatchObject({
+    state: 'aborted',
+    disposition: 'discarded',
+  });
+  expect(client.groupEvents(id, mark).map(({ type }) => type)).not.toContain('stream');
 
   const fresh = await world.restart();
   expectStopped(await settled(fresh, id, 5_000));

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
+import { gatewayAddress } from './lib/address.mjs';
 import { Complaint, runOrComplain } from './lib/command.mjs';
 import { Installation } from './lib/installation.mjs';
 import { endLeftovers } from './lib/leftovers.mjs';
@@ -18,6 +19,7 @@ const home = flowlyHome(env);
 const logs = path.join(home, 'logs');
 const host = env.FLOWLY_GATEWAY_HOST || '127.0.0.1';
 const port = Number(env.FLOWLY_GATEWAY_PORT || 18790);
+const address = gatewayAddress(env);
 const builtByTest = env.FLOWLY_DIST; // the tests of this script bring services of their own
 
 const say = (/** @type {string} */ line) => console.log(line);
@@ -79,7 +81,7 @@ async function bringUp(installation, signal) {
   signal.throwIfAborted();
   installation.startServices();
   await telling(say, 'Starting the services', () =>
-    untilReady(address(), { timeoutMs: 120_000, signal }),
+    untilReady(address, { timeoutMs: 120_000, signal }),
   );
   installation.settle();
   sayReady();
@@ -126,13 +128,6 @@ async function complainIfPortIsTaken() {
   );
 }
 
-/** Where the gateway is reached from this machine. */
-function address() {
-  if (host === '0.0.0.0') return `http://127.0.0.1:${port}`;
-  if (host === '::') return `http://[::1]:${port}`;
-  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
-}
-
 function sayReady() {
   const settings = ['FLOWLY_HOME', 'FLOWLY_GATEWAY_HOST', 'FLOWLY_GATEWAY_PORT']
     .filter((name) => env[name])
@@ -140,7 +135,7 @@ function sayReady() {
   say(
     [
       '',
-      `Flowly is ready: ${address()}  (WebSocket: ${address().replace('http', 'ws')}/ws)`,
+      `Flowly is ready: ${address}  (WebSocket: ${address.replace('http', 'ws')}/ws)`,
       `  data  ${home}`,
       `  logs  ${logs}`,
       `Next, in another terminal:  ${settings.join('')}npm run demo`,

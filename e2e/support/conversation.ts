@@ -58,9 +58,9 @@ export class Conversation {
     });
   }
 
-  /** Pieces of a run's text, in order. */
-  pieces(runId: string): string[] {
-    return this.client.events.flatMap((frame) => {
+  /** Pieces of a run's text, in order, among the events from `since` on. */
+  pieces(runId: string, since = 0): string[] {
+    return this.client.events.slice(since).flatMap((frame) => {
       const piece =
         this.way === 'straight'
           ? frame.event === 'agent' && frame.data

@@ -75,7 +75,12 @@ export class World {
   /** Ends all services in good order, starts them again and connects the first client anew. */
   async restart(): Promise<Client> {
     await this.system.restartAll();
-    const client = await this.connect();
+    return this.reconnect();
+  }
+
+  /** Connects the first client anew. */
+  async reconnect(): Promise<Client> {
+    const client = await this.connect(this.options.credential);
     this.#running = { ...this.#now, client };
     return client;
   }

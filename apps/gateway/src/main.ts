@@ -1,14 +1,10 @@
 import 'reflect-metadata';
-import { createLogger, healthCommand, loadConfig, logConfig, readHostId } from '@flowly/service';
+import { readHostId, runService } from '@flowly/service';
 import { version } from '../../../package.json';
 import { gatewayToken } from './auth/gateway-token';
 import { createApp } from './create-app';
 
-async function main(): Promise<void> {
-  const config = loadConfig(process.env);
-  if (process.argv.includes('--health')) return healthCommand('gateway', config);
-  const log = createLogger('gateway', config);
-  logConfig(log, config);
+runService('gateway', async (config, log) => {
   const { token, file, made } = await gatewayToken({
     home: config.home,
     host: config.gatewayHost,
@@ -22,9 +18,4 @@ async function main(): Promise<void> {
   app.enableShutdownHooks();
   await app.listen(config.gatewayPort, config.gatewayHost);
   log.info({ address: await app.getUrl() }, 'the gateway takes clients');
-}
-
-main().catch((error: unknown) => {
-  console.error(error instanceof Error ? error.message : error);
-  process.exit(1);
 });

@@ -6,15 +6,18 @@ import { ContractError, isErrorCode } from './errors';
  * and returns the parsed one or throws a {@link ContractError}, whose code {@link parseParams} keeps.
  */
 export function byRule<T>(rule: (value: unknown) => T) {
-  return z.unknown().optional().transform((value, context): T => {
-    try {
-      return rule(value);
-    } catch (error) {
-      if (!(error instanceof ContractError)) throw error;
-      context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
-      return z.NEVER;
-    }
-  });
+  return z
+    .unknown()
+    .optional()
+    .transform((value, context): T => {
+      try {
+        return rule(value);
+      } catch (error) {
+        if (!(error instanceof ContractError)) throw error;
+        context.addIssue({ code: 'custom', message: error.message, params: { code: error.code } });
+        return z.NEVER;
+      }
+    });
 }
 
 /**

@@ -5,3 +5,4 @@ export * from './host-id';
 export * from './logger';
 export * from './look-alikes';
 export * from './periodic';
+export * from './run-service';

@@ -94,7 +94,7 @@ export class GroupFeed {
     }
     if (!this.state.isActive(piece.bot)) return;
     const effect = this.state.addPiece(piece.bot, piece.offset, piece.text);
-    if (effect === 'moved') this.patches.touch(id);
+    if (effect === 'moved' && this.state.isShown(piece.bot)) this.patches.touch(id);
     if (effect === 'gap') void this.reread(this.state, id, piece);
   }
 

@@ -19,6 +19,11 @@ export class GroupState {
     return this.fields.activeProfiles.includes(member);
   }
 
+  /** A queued member's text waits for the event that says it has begun, so that clients learn of it in order. */
+  isShown(member: string): boolean {
+    return this.fields.runState?.members[member]?.state !== 'queued';
+  }
+
   /** The piece that starts a text replaces it: an earlier attempt is over, or the record was written anew. */
   addPiece(member: string, offset: number, text: string): PieceEffect {
     const known = this.texts.get(member) ?? '';
@@ -42,7 +47,7 @@ export class GroupState {
     const streams: Record<string, string> = Object.create(null);
     for (const member of this.fields.activeProfiles) {
       const text = this.texts.get(member);
-      if (text) streams[member] = text;
+      if (text && this.isShown(member)) streams[member] = text;
     }
     return streams;
   }
