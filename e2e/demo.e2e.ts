@@ -2,7 +2,7 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
-import { freePort, Gate, ScriptedModelServer, until } from '@flowly/testing';
+import { Gate, ScriptedModelServer, until } from '@flowly/testing';
 import { useWorld } from './support/world';
 
 const TOOL = path.resolve(__dirname, '../tools/demo.mjs');
@@ -34,6 +34,13 @@ async function demo(url: string, args: string[], env?: NodeJS.ProcessEnv): Promi
 function saidBy(label: string, output: string): string {
   const lines = output.split('\n').filter((line) => line.startsWith(`${label} │ `));
   return lines.map((line) => line.slice(label.length + 3)).join(' ');
+}
+
+/** A server that nobody is at any more. */
+async function goneServer(): Promise<ScriptedModelServer> {
+  const server = await ScriptedModelServer.start();
+  await server.close();
+  return server;
 }
 
 describe('npm run demo', () => {
@@ -91,7 +98,11 @@ describe('npm run demo', () => {
     ]);
     let output = '';
     tool.stdout?.setEncoding('utf8').on('data', (data: string) => (output += data));
-    await until(() => output.includes('Bob │ Once'), 10_000, () => output);
+    await until(
+      () => output.includes('Bob │ Once'),
+      10_000,
+      () => output,
+    );
     tool.kill('SIGINT');
     const [code] = await once(tool, 'close');
     expect(saidBy('Ada', output)).toBe('Once upon a time (stopped)');
@@ -99,9 +110,7 @@ describe('npm run demo', () => {
   });
 
   it('says why nobody could answer', async () => {
-    const server = await ScriptedModelServer.start();
-    const { apiBase } = server;
-    await server.close();
+    const { apiBase } = await goneServer();
     const args = ['--provider', 'vllm', '--api-base', apiBase, '--model', 'gone'];
     const { code, output } = await demo(world.system.url, args);
     expect(saidBy('Ada', output)).toMatch(/^\(no answer: .*could not be reached/);
@@ -121,7 +130,7 @@ describe('npm run demo', () => {
   });
 
   it('says how to start Flowly when it does not run', async () => {
-    const { code, output } = await demo(`http://127.0.0.1:${await freePort()}`, []);
+    const { code, output } = await demo((await goneServer()).origin, []);
     expect(output).toContain('npm start');
     expect(code).toBe(1);
   });
