@@ -44,7 +44,12 @@ export class LiveTurns {
     const key = keyOf(bot.botId, run.runId);
     const turn = { bot, run, abort, lost, done: Promise.resolve() };
     this.turns.set(key, turn);
-    turn.done = drive({ abort: abort.signal, lost: lost.signal, lose }).finally(() => {
+    turn.done = drive({
+      abort: abort.signal,
+      stop: () => abort.abort(),
+      lost: lost.signal,
+      lose,
+    }).finally(() => {
       if (this.turns.get(key) === turn) this.turns.delete(key);
     });
     if (run.abortRequested) abort.abort();

@@ -19,6 +19,7 @@ export interface TurnSettings {
 export interface TurnSignals {
   /** Stops the model; the text so far is the answer. */
   abort: AbortSignal;
+  stop: () => void;
   /** This process must not touch the run any more. */
   lost: AbortSignal;
   lose: () => void;
@@ -134,7 +135,8 @@ function pumpFor(
     liveRun(bot, run),
     settings.limits.pieceMs,
     begun,
-    signals.lose,
+    // A record that was closed means that the group ended this step: the run still has to be ended here.
+    (refusal) => (refusal === 'stale' ? signals.lose() : signals.stop()),
     settings.onError,
   );
 }
