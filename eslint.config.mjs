@@ -31,7 +31,7 @@ const mayImport = {
   gateway: ['contract', 'bus', 'service'],
   'group-orchestrator': libsBut('agent', 'models'),
   'bot-runner': libs,
-  tools: [],
+  tools: ['contract'],
   e2e: ['contract'],
 };
 
@@ -70,7 +70,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.spec.ts', '**/*.int.ts', 'e2e/**/*.ts'],
+    files: ['**/*.spec.ts', '**/*.int.ts', '**/*.harness.ts', 'e2e/**/*.ts', 'tools/bench/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': boundaries(['testing']) },
   },
   {

@@ -26,6 +26,27 @@ it(`${ROUNDS} times, Redis loses everything in the middle of panels (E2E_SEED=${
     await panels.expectWhole();
   }
   redis.disconnect();
+  await panels.expectNothingLeft();
+  client.assertFramesFit();
+  client.end();
+}, 120_000);
+
+it(`Redis dies in the middle of panels and comes back empty (E2E_SEED=${seed})`, async () => {
+  const random = randomBy(seed);
+  const client = await FaithfulClient.connect(world.system);
+  const panels = await Panels.open(world, client, ['default', 'writer', 'reviewer'], 2);
+  for (let round = 0; round < 2; round++) {
+    const posted = panels.post();
+    await sleep(random() * PANEL_MS); // the random moment
+    const diedAt = performance.now();
+    await world.system.redis.kill();
+    await sleep(round * 2_500); // for how long it is gone
+    await world.system.redis.restart();
+    await posted;
+    await panels.idleAgain(diedAt);
+    await panels.expectWhole();
+  }
+  await panels.expectNothingLeft();
   client.assertFramesFit();
   client.end();
 }, 120_000);

@@ -32,6 +32,7 @@ it(`${ROUNDS} times, a service is killed in the middle of panels (E2E_SEED=${see
     }
   }
   await world.system.ready();
+  await panels.expectNothingLeft();
   client.assertFramesFit();
   client.end();
 }, 160_000);

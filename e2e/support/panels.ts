@@ -1,6 +1,7 @@
 import type { GroupMessage } from '@flowly/contract';
 import { getGroup, isSettled, makeGroup, until, wholeHistory } from '@flowly/testing';
 import type { FaithfulClient } from './faithful-client';
+import { readGroupValue } from './group-database';
 import type { World } from './world';
 
 /** A group must be idle again this long after a service died. */
@@ -22,6 +23,7 @@ export class Panels {
   #count = 0;
 
   private constructor(
+    private readonly world: World,
     private readonly client: FaithfulClient,
     private readonly members: readonly string[],
     private readonly groupIds: readonly string[],
@@ -42,7 +44,7 @@ export class Panels {
     const ids: string[] = [];
     for (let count = 0; count < groups; count++)
       ids.push((await client.ask((socket) => makeGroup(socket, members))).id);
-    return new Panels(client, members, ids);
+    return new Panels(world, client, members, ids);
   }
 
   /** Posts a message of its own into every group at once. Resolves when each send is over. */
@@ -56,6 +58,15 @@ export class Panels {
           socket.call('profiles.rooms.send', { roomId, content: `Think of ${tag}` }, SEND_MS),
         );
       }),
+    );
+  }
+
+  /** Stops every group. Resolves when each call is over; it may have taken effect or not. */
+  async stop(): Promise<void> {
+    await Promise.all(
+      this.groupIds.map((roomId) =>
+        this.client.attempt((socket) => socket.call('profiles.rooms.stop', { roomId }, SEND_MS)),
+      ),
     );
   }
 
@@ -75,33 +86,65 @@ export class Panels {
 
   /** Every accepted message is there once, and each member has answered it exactly once. */
   async expectWhole(): Promise<void> {
-    for (const [groupId, posted] of this.#posted) {
-      const history = await this.client.ask((socket) => wholeHistory(socket, groupId));
-      expect(history.map(({ seq }) => seq)).toEqual(history.map((_, index) => index));
-      const asked = history.filter(({ role }) => role === 'user').map(tagOf);
-      expect(new Set(asked).size).toBe(asked.length);
-      for (const [tag, { accepted }] of posted) if (accepted) expect(asked).toContain(tag);
-      const answers = history.filter(({ role }) => role === 'assistant').map(gist);
+    for (const groupId of this.groupIds) {
+      const { asked, answers } = await this.#read(groupId);
       const wanted = asked.flatMap((tag) =>
-        this.members.map((member) => ({
-          member,
-          content: answerOf(member, tag),
-          aborted: undefined,
-        })),
+        this.members.map((member) => `${member}: ${answerOf(member, tag)}`),
       );
-      expect(sorted(answers)).toEqual(sorted(wanted));
+      expect(answers.map(({ profile, content }) => `${profile}: ${content}`).sort()).toEqual(
+        wanted.sort(),
+      );
+      expect(answers.filter(({ aborted }) => aborted)).toEqual([]);
     }
   }
-}
 
-type Gist = { member: string | undefined; content: string; aborted: true | undefined };
+  /** As {@link expectWhole}, where stops may have cut answers: at most one of a member, whole or cut. */
+  async expectAtMostOnce(): Promise<void> {
+    for (const groupId of this.groupIds) {
+      const { history } = await this.#read(groupId);
+      const seen = new Set<string>();
+      let tag = '';
+      for (const message of history) {
+        const { role, profile = '', content, aborted } = message;
+        if (role === 'user') tag = tagOf(message);
+        else {
+          const whole = answerOf(profile, tag);
+          if (aborted) expect(whole.startsWith(content)).toBe(true);
+          else expect(content).toBe(whole);
+          expect(seen).not.toContain(`${profile} on ${tag}`);
+          seen.add(`${profile} on ${tag}`);
+        }
+      }
+    }
+  }
 
-function gist({ profile, content, aborted }: GroupMessage): Gist {
-  return { member: profile, content, aborted };
-}
+  /** Nothing is left to be done: no run at a bot, no row in the outbox, no fault in the database. */
+  async expectNothingLeft(): Promise<void> {
+    const { home } = this.world.system;
+    const busy = async () => {
+      const { statuses } = await this.client.ask((socket) => socket.call('profiles.statuses'));
+      return statuses.filter(({ activeRuns }) => activeRuns > 0);
+    };
+    await until(async () => (await busy()).length === 0, 15_000, 'runs are left at the bots');
+    const waiting = () => readGroupValue(home, 'SELECT count(*) FROM ext_outbox');
+    await until(
+      () => waiting() === 0,
+      15_000,
+      () => `rows in the outbox: ${waiting()}`,
+    );
+    expect(readGroupValue(home, 'PRAGMA quick_check')).toBe('ok');
+  }
 
-function sorted(answers: readonly Gist[]): string[] {
-  return answers.map((answer) => JSON.stringify(answer)).sort();
+  /** The group's history, after what must hold in any case: numbered without gap, nothing lost or twice. */
+  async #read(groupId: string) {
+    const history = await this.client.ask((socket) => wholeHistory(socket, groupId));
+    expect(history.map(({ seq }) => seq)).toEqual(history.map((_, index) => index));
+    const asked = history.filter(({ role }) => role === 'user').map(tagOf);
+    expect(new Set(asked).size).toBe(asked.length);
+    for (const [tag, { accepted }] of this.#posted.get(groupId) ?? [])
+      if (accepted) expect(asked).toContain(tag);
+    return { history, asked, answers: history.filter(({ role }) => role === 'assistant') };
+  }
 }
 
 function answerOf(model: string, tag: string): string {

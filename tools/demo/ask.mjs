@@ -54,9 +54,9 @@ async function send(gateway, roomId, content) {
  * @param {GroupEvent} event
  * @param {Screen} screen
  */
-function show({ type, patch, appended = [], profile = '', error }, screen) {
-  for (const [member, text] of Object.entries(patch?.streams ?? {}))
-    screen.stream(labelOf(member), text);
+function show({ type, patch, room, appended = [], profile = '', error }, screen) {
+  const { streams } = patch ?? room ?? { streams: {} };
+  for (const [member, text] of Object.entries(streams)) screen.stream(labelOf(member), text);
   for (const { role, profile: author = '', content, aborted } of appended)
     if (role === 'assistant') screen.finish(labelOf(author), content, aborted && '(stopped)');
   if (type === 'error') screen.finish(labelOf(profile), '', `(no answer: ${error})`);

@@ -1,4 +1,7 @@
 const WIDTH = 88;
+// A live line longer than the screen is cut, so that it stays one line.
+const NO_WRAP = '\x1b[?7l';
+const WRAP = '\x1b[?7h';
 
 /**
  * Shows what several people say at the same time: whole lines, each behind the name of who says it.
@@ -66,7 +69,7 @@ export class Screen {
    * @param {string[]} lines
    */
   #say(label, lines) {
-    this.write(...lines.map((line) => this.#prefix(label) + line));
+    this.write(...lines.map((line) => this.#prefix(label) + printable(line)));
   }
 
   /** @param {string} label */
@@ -87,7 +90,8 @@ export class Screen {
   #drawLive() {
     if (!this.out.isTTY) return;
     for (const [label, { text, printed }] of this.#speakers) {
-      this.out.write(`${this.#prefix(label)}${text.slice(printed)}\n`);
+      const line = this.#prefix(label) + printable(text.slice(printed));
+      this.out.write(`${NO_WRAP}${line}${WRAP}\n`);
       this.#liveLines += 1;
     }
   }
@@ -107,4 +111,12 @@ function wholeLine(text, width) {
   if (space > 0) return { line: text.slice(0, space), length: space + 1 };
   const [line = ''] = text.match(new RegExp(`^.{1,${width}}`, 'u')) ?? [];
   return { line, length: line.length };
+}
+
+/**
+ * A model must not send commands to the terminal.
+ * @param {string} line
+ */
+function printable(line) {
+  return line.replace(/\p{Cc}/gu, ' ');
 }

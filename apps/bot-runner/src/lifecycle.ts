@@ -7,7 +7,7 @@ import {
 import type { Worker } from 'bullmq';
 import { createWorker, type QueueName, type RedisClient } from '@flowly/bus';
 import { commandsOf } from '@flowly/contract';
-import { CommandServer } from '@flowly/delivery';
+import { CommandServer, eachByItself } from '@flowly/delivery';
 import { HeartbeatWriter, Periodic, type ServiceConfig } from '@flowly/service';
 import { forgetAborts, forgetOutcomes } from '@flowly/store';
 import { botHandlers } from './commands/handlers';
@@ -128,9 +128,9 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     const bots = await this.runner.openBots.openAll((name, error) =>
       this.runner.log.error({ err: error, bot: name }, 'a bot cannot be opened'),
     );
-    for (const { database } of bots) {
+    await eachByItself(bots, async ({ database }) => {
       await forgetOutcomes(database, before);
       await forgetAborts(database, before);
-    }
+    });
   }
 }

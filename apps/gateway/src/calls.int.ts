@@ -1,7 +1,7 @@
-import { isObject } from '@flowly/contract';
 import { TestEdge, type TestGateway } from './test/gateway.harness';
-import { until, type TestClient } from './test/client.harness';
-import { GROUP_ID, type Served } from './test/services.harness';
+import type { TestClient } from './test/client.harness';
+import { GROUP_ID } from './test/group.harness';
+import type { Served } from './test/services.harness';
 
 let edge: TestEdge;
 let gateway: TestGateway;
@@ -166,103 +166,5 @@ describe('calls for bots', () => {
       code: 'INVALID_PARAMS',
       message: expect.stringContaining('no bot settings to change'),
     });
-  });
-});
-
-describe('large calls', () => {
-  it('travel beside the queue, there and back', async () => {
-    const content = 'A'.repeat(2_000_000);
-    edge.services.answer(async ({ params }) => ({
-      result: { echo: isObject(params) ? params['content'] : '' },
-    }));
-    const { result } = await client.call('profiles.rooms.send', { roomId: GROUP_ID, content });
-    expect(isObject(result) && result['echo'] === content).toBe(true);
-    expect(last().command.params).toHaveProperty('large');
-  });
-
-  it('are refused when the answer is too large, and say how to ask for less', async () => {
-    const small = await edge.gateway({ limits: { replyBytes: 400_000 } });
-    const one = await small.client();
-    edge.services.answer(async () => ({ result: { text: 'x'.repeat(500_000) } }));
-    const { error } = await one.call('profiles.rooms.list');
-    expect(error).toMatchObject({
-      code: 'REQUEST_TOO_LARGE',
-      message: expect.stringMatching(/limit.*includeMessages/),
-    });
-    await one.end();
-  });
-
-  it('are answered again when the answer was lost on its way', async () => {
-    let losses = 0;
-    edge.services.answer(async ({ command }) => {
-      if (losses > 0) return { result: { ok: true } };
-      losses += 1;
-      const large = { large: 'gone' };
-      await edge.services.bus.redis.xadd(
-        edge.services.bus.keys.replies(command.gateway),
-        '*',
-        'a',
-        '',
-        'c',
-        command.id,
-        'r',
-        JSON.stringify(large),
-      );
-      return null;
-    });
-    expect(await client.call('profiles.rooms.list')).toMatchObject({ result: { ok: true } });
-    expect(new Set(edge.services.served.map(({ command }) => command.id)).size).toBe(1);
-  });
-});
-
-describe('the order of calls', () => {
-  /** Answers each call only when told to, and shows which were handed on. */
-  function gates() {
-    const open = new Map<string, () => void>();
-    edge.services.answer(async ({ params }) => {
-      const mark = isObject(params)
-        ? String(params['content'] ?? params['message'] ?? params['limit'] ?? 'other')
-        : '';
-      await new Promise<void>((resolve) => open.set(mark, resolve));
-      return { result: {} };
-    });
-    return {
-      handedOn: (mark: string) => until(() => open.has(mark)),
-      isHandedOn: (mark: string) => open.has(mark),
-      answer: (mark: string) => open.get(mark)?.(),
-    };
-  }
-
-  it('lets changes of one group go one after the other, other groups and reads beside them', async () => {
-    const gate = gates();
-    const other = '5b1f6f4a-3b8e-4a53-8a51-000000000001';
-    client.start('profiles.rooms.send', { roomId: GROUP_ID, content: 'first' });
-    client.start('profiles.rooms.send', {
-      roomId: `{${GROUP_ID.toUpperCase()}}`,
-      content: 'second',
-    });
-    client.start('profiles.rooms.history', { roomId: GROUP_ID, limit: 7 });
-    client.start('profiles.rooms.send', { roomId: other, content: 'elsewhere' });
-    await gate.handedOn('first');
-    await gate.handedOn('elsewhere');
-    expect([gate.isHandedOn('second'), gate.isHandedOn('7')]).toEqual([false, false]);
-    gate.answer('first');
-    await gate.handedOn('second');
-    expect(gate.isHandedOn('7')).toBe(false);
-    gate.answer('second');
-    await gate.handedOn('7');
-    gate.answer('7');
-    gate.answer('elsewhere');
-  });
-
-  it('makes an abort come after the sends to its bot', async () => {
-    const gate = gates();
-    client.start('profiles.rpc', rpc('chat.send', { sessionKey: 'ios:a', message: 'one' }));
-    client.start('profiles.rpc', rpc('chat.abort', { runId: 'r', sessionKey: 'ios:b' }));
-    await gate.handedOn('one');
-    expect(gate.isHandedOn('other')).toBe(false);
-    gate.answer('one');
-    await gate.handedOn('other');
-    gate.answer('other');
   });
 });

@@ -50,7 +50,7 @@ export class Life
     this.metrics.stop();
     await this.watch.stop();
     await this.heartbeat.stop().catch(this.connections.failed);
-    await this.tail.stop();
+    this.tail.stop();
     await this.queues.close();
     this.connections.close();
   }

@@ -1,6 +1,6 @@
 import 'reflect-metadata';
+import { version } from '@flowly/contract';
 import { readHostId, runService } from '@flowly/service';
-import { version } from '../../../package.json';
 import { gatewayToken } from './auth/gateway-token';
 import { createApp } from './create-app';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { toErrorBody, type CommandOutcome } from '@flowly/contract';
+import type { CommandOutcome } from '@flowly/contract';
 import type { GroupSnapshots } from './views/snapshots';
 
 /** Outcomes as they are stored: a group's snapshot is not, it is read when the answer goes out. */
@@ -9,7 +9,7 @@ const outcomeSchema = z.discriminatedUnion('kind', [
 ]);
 export type GroupOutcome = z.infer<typeof outcomeSchema>;
 
-/** The answer that a stored outcome stands for, now. */
+/** The answer that a stored outcome stands for, now. @throws ContractError when the group was deleted since */
 export async function presentOutcome(
   outcome: unknown,
   hostId: string,
@@ -17,12 +17,7 @@ export async function presentOutcome(
 ): Promise<CommandOutcome> {
   const stored = outcomeSchema.parse(outcome);
   if (stored.kind === 'done') return { result: { hostId, ok: true } };
-  try {
-    return {
-      result: { hostId, room: await snapshots.committed(stored.groupId, stored.includeMessages) },
-    };
-  } catch (error) {
-    // The group may have been deleted since; anything else is told the same way.
-    return { error: toErrorBody(error) };
-  }
+  return {
+    result: { hostId, room: await snapshots.committed(stored.groupId, stored.includeMessages) },
+  };
 }

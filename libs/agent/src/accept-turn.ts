@@ -54,10 +54,12 @@ export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accep
 export async function acceptStep(
   bot: Bot,
   step: StepGiven,
-  claim: Claim | null,
-  at: number,
+  claim: () => Claim,
 ): Promise<Run | null> {
   return bot.database.write(() => {
+    // Made now: waiting for the file may have taken longer than a claim stands.
+    const claimed = claim();
+    const { at } = claimed;
     const acceptance = acceptRun(
       bot.database,
       newStepRun(step, step.prompt, step.disabledTools, at),
@@ -73,7 +75,7 @@ export async function acceptStep(
       endUnbegun(bot, run, at);
       return null;
     }
-    return claim && claimRun(bot.database, run.runId, claim);
+    return claimRun(bot.database, run.runId, claimed);
   });
 }
 

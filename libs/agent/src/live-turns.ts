@@ -1,5 +1,13 @@
 import type { Limits } from '@flowly/contract';
-import { renewAlive, releaseRuns, runsToAbort, type Database, type Run } from '@flowly/store';
+import { eachByItself } from '@flowly/delivery';
+import {
+  releaseRun,
+  releaseRuns,
+  renewAlive,
+  runsToAbort,
+  type Database,
+  type Run,
+} from '@flowly/store';
 import type { Bot } from './bot';
 import type { TurnSignals } from './turn';
 
@@ -17,6 +25,8 @@ interface LiveTurn {
  */
 export class LiveTurns {
   private readonly turns = new Map<string, LiveTurn>();
+  /** Turns whose driving failed: their claims are given up, so that they are taken up again. */
+  private readonly failed = new Set<LiveTurn>();
 
   constructor(
     readonly owner: string,
@@ -33,25 +43,29 @@ export class LiveTurns {
     return { owner: this.owner, at, aliveUntil: at + this.limits.aliveMs };
   }
 
-  /** Drives a claimed run; resolves when it is over or lost. */
+  /** Drives a claimed run; resolves when it is over or lost. @throws what `drive` throws */
   start(bot: Bot, run: Run, drive: (signals: TurnSignals) => Promise<void>): Promise<void> {
     const abort = new AbortController();
     const lost = new AbortController();
-    const lose = () => {
-      lost.abort();
-      abort.abort();
-    };
     const key = keyOf(bot.botId, run.runId);
-    const turn = { bot, run, abort, lost, done: Promise.resolve() };
+    const turn: LiveTurn = { bot, run, abort, lost, done: Promise.resolve() };
+    const earlier = this.turns.get(key);
+    // Its claim lapsed while this process stood still, and was had again by this one.
+    if (earlier) lose(earlier);
     this.turns.set(key, turn);
     turn.done = drive({
       abort: abort.signal,
       stop: () => abort.abort(),
       lost: lost.signal,
-      lose,
-    }).finally(() => {
-      if (this.turns.get(key) === turn) this.turns.delete(key);
-    });
+      lose: () => lose(turn),
+    })
+      .catch((error: unknown) => {
+        this.failed.add(turn);
+        throw error;
+      })
+      .finally(() => {
+        if (this.turns.get(key) === turn) this.turns.delete(key);
+      });
     if (run.abortRequested) abort.abort();
     return turn.done;
   }
@@ -61,24 +75,24 @@ export class LiveTurns {
     this.turns.get(keyOf(botId, runId))?.abort.abort();
   }
 
-  /** Renews the claims, reads the stops; one statement each a database. */
+  /**
+   * Renews the claims, reads the stops; one statement each a database. A database that is held by another process
+   * costs the others nothing.
+   */
   async renew(): Promise<void> {
-    for (const [database, turns] of this.byDatabase()) {
-      const alive = new Set(await this.renewIn(database));
-      const stopped = new Set(runsToAbort(database, this.owner));
-      for (const turn of turns) {
-        if (!alive.has(turn.run.runId)) lose(turn);
-        else if (stopped.has(turn.run.runId)) turn.abort.abort();
-      }
-    }
+    const failed = byDatabase(this.failed);
+    const driven = byDatabase(this.turns.values());
+    await eachByItself(failed, ([database, turns]) => this.giveUp(database, turns));
+    await eachByItself(driven, ([database, turns]) => this.renewIn(database, turns));
   }
 
   /** Gives every run away, so that another runner takes it up at once. */
   async handOver(): Promise<void> {
-    for (const [database, turns] of this.byDatabase()) {
-      turns.forEach(lose);
-      await database.write(() => releaseRuns(database, this.owner));
-    }
+    const driven = byDatabase(this.turns.values());
+    for (const turn of this.turns.values()) lose(turn);
+    await eachByItself(driven.keys(), (database) =>
+      database.write(() => releaseRuns(database, this.owner)),
+    );
   }
 
   /** Resolves when no turn is left, or after `ms`. */
@@ -94,20 +108,34 @@ export class LiveTurns {
     clearTimeout(timer);
   }
 
-  private renewIn(database: Database): Promise<string[]> {
-    const aliveUntil = Date.now() + this.limits.aliveMs;
-    return database.write(() => renewAlive(database, this.owner, aliveUntil));
+  private async renewIn(database: Database, turns: readonly LiveTurn[]): Promise<void> {
+    const { owner, limits } = this;
+    const alive = new Set(
+      await database.write(() => renewAlive(database, owner, Date.now() + limits.aliveMs)),
+    );
+    const stopped = new Set(runsToAbort(database, owner));
+    for (const turn of turns) {
+      if (!alive.has(turn.run.runId)) lose(turn);
+      else if (stopped.has(turn.run.runId)) turn.abort.abort();
+    }
   }
 
-  private byDatabase(): Map<Database, LiveTurn[]> {
-    const found = new Map<Database, LiveTurn[]>();
-    for (const turn of this.turns.values()) {
-      const turns = found.get(turn.bot.database);
-      if (turns) turns.push(turn);
-      else found.set(turn.bot.database, [turn]);
-    }
-    return found;
+  private async giveUp(database: Database, turns: readonly LiveTurn[]): Promise<void> {
+    await database.write(() => {
+      for (const { run } of turns) releaseRun(database, run.runId, run.epoch);
+    });
+    for (const turn of turns) this.failed.delete(turn);
   }
+}
+
+function byDatabase(turns: Iterable<LiveTurn>): Map<Database, LiveTurn[]> {
+  const found = new Map<Database, LiveTurn[]>();
+  for (const turn of turns) {
+    const known = found.get(turn.bot.database);
+    if (known) known.push(turn);
+    else found.set(turn.bot.database, [turn]);
+  }
+  return found;
 }
 
 /** One that has just committed its end is no longer renewed either; losing it then changes nothing. */

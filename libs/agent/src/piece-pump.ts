@@ -1,4 +1,4 @@
-import type { LiveRecords, LiveRun } from '@flowly/bus';
+import type { LiveRecords, LiveRun, PieceOutcome } from '@flowly/bus';
 
 /** Why the record takes nothing more from this attempt. */
 export type Refusal = 'stale' | 'ended';
@@ -67,8 +67,7 @@ export class PiecePump {
 
   private async sendUpTo(end: number): Promise<void> {
     const outcome = await this.live.addPiece(this.run, this.sent, this.text.slice(this.sent, end));
-    const answer =
-      'refused' in outcome && outcome.refused === 'gap' ? await this.restore(end) : outcome;
+    const answer = isOutOfStep(outcome) ? await this.restore(end) : outcome;
     if (!('refused' in answer)) this.sent = end;
     else if (answer.refused === 'stale' || answer.refused === 'ended') {
       this.refused = true;
@@ -79,6 +78,14 @@ export class PiecePump {
   private restore(end: number) {
     return this.live.restore(this.run, this.text.slice(0, end));
   }
+}
+
+/**
+ * The record has less than was sent (Redis lost it) or more (a write whose answer was lost with its connection went
+ * out twice): either way it is written anew.
+ */
+function isOutOfStep(outcome: PieceOutcome): boolean {
+  return 'refused' in outcome && (outcome.refused === 'gap' || outcome.refused === 'old');
 }
 
 /** Length of the text without a first half of a surrogate pair at its end. */

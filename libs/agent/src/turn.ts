@@ -1,4 +1,5 @@
-import { isInternalSession, type Limits, type Usage } from '@flowly/contract';
+import { setTimeout as delay } from 'node:timers/promises';
+import { ContractError, isInternalSession, type Limits, type Usage } from '@flowly/contract';
 import type { LiveRecords, LiveRun } from '@flowly/bus';
 import { addEvent } from '@flowly/delivery';
 import { ModelAborted, ModelFailure, streamModel } from '@flowly/models';
@@ -40,8 +41,7 @@ export async function driveTurn(
   const pump = pumpFor(bot, run, settings, signals, begun);
   const terminal = await answer(bot, run, settings, signals, pump);
   await pump.finish();
-  if (signals.lost.aborted) return;
-  await commitEnd(bot, run, terminal);
+  await commitWhenPossible(bot, run, terminal, settings, signals.lost);
 }
 
 /** Ends a run that cannot go on, without asking a model. */
@@ -55,13 +55,13 @@ export async function interruptTurn(bot: Bot, run: Run): Promise<void> {
 }
 
 /**
- * Makes a taken-up run start anew for those who watch: the record is emptied for this attempt, and clients are told
- * that what they had of the answer is over.
+ * Makes a taken-up run start anew for those who watch: the record is emptied for this attempt, and clients that had
+ * text of the answer are told that it is over (bots.md §3.3).
  */
 export async function resetForTakeover(bot: Bot, run: Run, live: LiveRecords): Promise<void> {
   const { text } = await live.read({ botId: bot.botId, runId: run.runId, ...groupOf(run) });
   await live.take(liveRun(bot, run));
-  if (isInternalSession(run.sessionKey)) return;
+  if (text === '' || isInternalSession(run.sessionKey)) return;
   await bot.database.write(() =>
     addEvent(
       bot.database,
@@ -76,6 +76,26 @@ export async function resetForTakeover(bot: Bot, run: Run, live: LiveRecords): P
       }),
     ),
   );
+}
+
+/** An answer that cannot be written now (a full disk, a file that is held) is kept and tried again, not asked for again. */
+async function commitWhenPossible(
+  bot: Bot,
+  run: Run,
+  terminal: Terminal,
+  { limits, onError }: TurnSettings,
+  lost: AbortSignal,
+): Promise<void> {
+  while (!lost.aborted) {
+    try {
+      await commitEnd(bot, run, terminal);
+      return;
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error;
+      onError(error);
+      await delay(limits.renewMs);
+    }
+  }
 }
 
 async function answer(

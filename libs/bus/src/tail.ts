@@ -41,7 +41,6 @@ const BATCH = 500;
  */
 export class StreamTail {
   private running = false;
-  private done: Promise<void> = Promise.resolve();
   private repliesAt = '0-0';
   private eventsAt = '0-0';
 
@@ -62,13 +61,13 @@ export class StreamTail {
   async start(): Promise<void> {
     this.eventsAt = await newestId(this.redis, this.keys.events);
     this.running = true;
-    this.done = this.loop();
+    void this.loop();
   }
 
-  async stop(): Promise<void> {
+  /** Hands nothing on any more. A read under way is not waited for: while Redis is away it would never end. */
+  stop(): void {
     this.running = false;
     this.redis.disconnect();
-    await this.done;
   }
 
   private async loop(): Promise<void> {
@@ -95,7 +94,7 @@ export class StreamTail {
       this.eventsAt,
       this.repliesAt,
     );
-    if (answer === null) return;
+    if (answer === null || !this.running) return;
     const streams = new Map(answerSchema.parse(answer));
     for (const [id, fields] of streams.get(this.keys.events) ?? []) {
       this.handlers.onEvent(entryOf(id, fields));

@@ -47,7 +47,7 @@ export async function startBus(): Promise<TestBus> {
       return { tail, events, replies };
     },
     async stop() {
-      await Promise.all(tails.map((tail) => tail.stop()));
+      for (const tail of tails) tail.stop();
       redis.disconnect();
       await server.stop();
     },

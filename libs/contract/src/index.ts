@@ -21,3 +21,4 @@ export * from './parse';
 export * from './session-key';
 export * from './text';
 export * from './usage';
+export * from './version';

@@ -55,8 +55,11 @@ export type RunTurn = z.infer<typeof runTurnSchema>;
 export const botTurnJobSchema = z.discriminatedUnion('type', [stepGivenSchema, runTurnSchema]);
 export type BotTurnJob = z.infer<typeof botTurnJobSchema>;
 
+/** What the queue takes as an id: no integer, no colon (design rule 3). */
+const jobIdSchema = z.string().regex(/^t[^:]*$/);
+
 export const jobRowSchema = z.object({
-  id: z.string(),
+  id: jobIdSchema,
   job: z.union([botTurnJobSchema, stepAbortedSchema, orchestratorJobSchema]),
 });
 

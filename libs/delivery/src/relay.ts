@@ -1,8 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CommandOutcome } from '@flowly/contract';
+import { ContractError, toErrorBody, type CommandOutcome } from '@flowly/contract';
 import type { EventPublisher, JobInput, LargeValues, Queues, Replies } from '@flowly/bus';
-import { oldestOutboxRows, removeOutboxRows, type Database, type OutboxRow } from '@flowly/store';
-import { eventRowSchema, jobRowSchema, replyRowSchema } from './outbox';
+import {
+  oldestOutboxRows,
+  outboxSpan,
+  removeOutboxRows,
+  setOutboxRowAside,
+  type Database,
+  type OutboxRow,
+} from '@flowly/store';
+import { inOneGo, isJob, readParcel, type JobParcel, type Parcel } from './parcel';
 
 const BATCH = 100;
 const RETRY_MS = 200;
@@ -21,10 +28,12 @@ export type PresentOutcome = (outcome: unknown) => Promise<CommandOutcome>;
 /**
  * Carries one database's outbox out: oldest row first, rows removed when they are out (design rule 1).
  * Any number of processes may relay the same database: the stream drops what came twice, queues and
- * gateways know jobs and replies by their ids.
+ * gateways know jobs and replies by their ids. What cannot go out now is tried until it can; a row that nobody can
+ * read is set aside, so that it does not hold up those behind it.
  */
 export class Relay {
   private working: Promise<void> | null = null;
+  private round: Promise<unknown> = Promise.resolve();
   private again = false;
   private closed = false;
   private readonly unsubscribe: () => void;
@@ -40,7 +49,7 @@ export class Relay {
 
   /** Starts carrying out what is there, unless that is under way. */
   kick(): void {
-    if (this.closed) return;
+    if (!this.isOpen) return;
     if (this.working) {
       this.again = true;
       return;
@@ -51,11 +60,21 @@ export class Relay {
     });
   }
 
-  /** Resolves when all that was committed before the call is out. */
+  /**
+   * Resolves when all that was committed before the call is out, however much is committed meanwhile; at once when
+   * the relay or its database is closed. Never rejects.
+   */
   async drain(): Promise<void> {
-    if (this.working === null && oldestOutboxRows(this.database, 1).length === 0) return;
-    this.kick();
-    while (this.working) await this.working;
+    try {
+      if (!this.isOpen) return;
+      const { newest } = outboxSpan(this.database);
+      while (newest !== null && this.isOpen && this.holdsUpTo(newest)) {
+        this.kick();
+        await this.round;
+      }
+    } catch (error) {
+      this.onError(error);
+    }
   }
 
   async close(): Promise<void> {
@@ -64,65 +83,95 @@ export class Relay {
     await this.working;
   }
 
+  /** A database is closed before its relay when its bot was deleted. */
+  private get isOpen(): boolean {
+    return !this.closed && this.database.isOpen;
+  }
+
+  private holdsUpTo(seq: number): boolean {
+    const { oldest } = outboxSpan(this.database);
+    return oldest !== null && oldest <= seq;
+  }
+
   private async work(): Promise<void> {
-    do {
+    let more = true;
+    while (this.isOpen && (more || this.again)) {
       this.again = false;
-      try {
-        while (!this.closed && (await this.carryBatch()));
-      } catch (error) {
-        this.onError(error);
-        this.again = !this.closed;
-        await delay(RETRY_MS);
-      }
-    } while (this.again && !this.closed);
+      const round = this.tryBatch();
+      this.round = round;
+      more = await round;
+    }
   }
 
   /** @returns whether there may be more */
+  private async tryBatch(): Promise<boolean> {
+    try {
+      return await this.carryBatch();
+    } catch (error) {
+      this.onError(error);
+      await delay(RETRY_MS);
+      return true;
+    }
+  }
+
   private async carryBatch(): Promise<boolean> {
     const rows = oldestOutboxRows(this.database, BATCH);
     const last = rows.at(-1);
     if (last === undefined) return false;
-    for (const run of runsOfOneTarget(rows)) await this.carry(run);
+    for (const parcels of inOneGo(await this.sortOut(rows))) await this.carry(parcels);
     await removeOutboxRows(this.database, last.seq);
     return rows.length === BATCH;
   }
 
-  private async carry(rows: OutboxRow[]): Promise<void> {
-    const target = rows[0]?.target;
-    if (target === 'bot-turns' || target === 'bot-aborts' || target === 'group-turns') {
-      await this.delivery.queues.add(target, await Promise.all(rows.map((row) => this.jobOf(row))));
-      return;
-    }
+  private async sortOut(rows: readonly OutboxRow[]): Promise<Parcel[]> {
+    const parcels: Parcel[] = [];
     for (const row of rows) {
-      if (target === 'events') await this.carryEvent(row);
-      else await this.carryReply(row);
+      const parcel = readParcel(row);
+      if (parcel) parcels.push(parcel);
+      else await this.setAside(row);
+    }
+    return parcels;
+  }
+
+  private async setAside({ seq, target, kind }: OutboxRow): Promise<void> {
+    await setOutboxRowAside(this.database, seq);
+    const what = `Row ${seq} (${target}, ${kind}) of the outbox of ${this.database.id}`;
+    this.onError(new Error(`${what} cannot be read. It was set aside in ext_outbox_aside.`));
+  }
+
+  private async carry(parcels: Parcel[]): Promise<void> {
+    const jobs = parcels.filter(isJob);
+    const [job] = jobs;
+    if (job) await this.carryJobs(job.target, jobs);
+    for (const parcel of parcels) {
+      if (parcel.target === 'events') await this.carryEvent(parcel);
+      else if (parcel.target === 'reply') await this.carryReply(parcel);
     }
   }
 
-  private async carryEvent(row: OutboxRow): Promise<void> {
-    const { event, effects } = eventRowSchema.parse(JSON.parse(row.body));
-    await this.delivery.publisher.publish(this.database.id, row.seq, event, effects);
+  private async carryJobs(queue: JobParcel['target'], jobs: JobParcel[]): Promise<void> {
+    const packed = jobs.map(async ({ body: { id, job } }): Promise<JobInput> => {
+      return { id, data: await this.delivery.large.pack(job) };
+    });
+    await this.delivery.queues.add(queue, await Promise.all(packed));
   }
 
-  private async carryReply(row: OutboxRow): Promise<void> {
-    const { command, gateway, outcome } = replyRowSchema.parse(JSON.parse(row.body));
-    const answer = { command, outcome: await this.present(outcome) };
-    await this.delivery.replies.send(gateway, answer, { database: this.database.id });
+  private async carryEvent({ seq, body }: Extract<Parcel, { target: 'events' }>): Promise<void> {
+    await this.delivery.publisher.publish(this.database.id, seq, body.event, body.effects);
   }
 
-  private async jobOf(row: OutboxRow): Promise<JobInput> {
-    const { id, job } = jobRowSchema.parse(JSON.parse(row.body));
-    return { id, data: await this.delivery.large.pack(job) };
+  private async carryReply({ body }: Extract<Parcel, { target: 'reply' }>): Promise<void> {
+    const answer = { command: body.command, outcome: await this.answerOf(body.outcome) };
+    await this.delivery.replies.send(body.gateway, answer, { database: this.database.id });
   }
-}
 
-/** Neighbouring rows of one target, so that jobs go in one call. */
-function runsOfOneTarget(rows: OutboxRow[]): OutboxRow[][] {
-  const runs: OutboxRow[][] = [];
-  for (const row of rows) {
-    const current = runs.at(-1);
-    if (current?.[0]?.target === row.target) current.push(row);
-    else runs.push([row]);
+  /** Whatever hinders the making of an answer is the answer: the outbox must go on. */
+  private async answerOf(outcome: unknown): Promise<CommandOutcome> {
+    try {
+      return await this.present(outcome);
+    } catch (error) {
+      if (!(error instanceof ContractError)) this.onError(error);
+      return { error: toErrorBody(error) };
+    }
   }
-  return runs;
 }

@@ -21,7 +21,12 @@ const list = z
   )
   .default([]);
 const whole = (least: number, most: number, standard: number) =>
-  z.coerce.number().int().min(least).max(most).default(standard);
+  z
+    .string()
+    .regex(/^\d+$/, 'must be a whole number')
+    .transform(Number)
+    .pipe(z.number().min(least).max(most))
+    .default(standard);
 
 const flowlyVariables = {
   FLOWLY_HOME: z.string().min(1).optional(),
@@ -88,9 +93,17 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
 
 function loadLimits(file: string | undefined) {
   if (file === undefined) return limitsSchema.parse({});
-  const parsed = limitsSchema.safeParse(JSON.parse(readFileSync(file, 'utf8')));
+  const parsed = limitsSchema.safeParse(readJson(file));
   if (!parsed.success) throw new Error(`FLOWLY_LIMITS_FILE: ${problems(parsed.error)}`);
   return parsed.data;
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8'));
+  } catch (cause) {
+    throw new Error('FLOWLY_LIMITS_FILE: names no readable JSON file', { cause });
+  }
 }
 
 function problems(error: z.ZodError): string {

@@ -3,8 +3,14 @@ import type { ServiceConfig } from './config';
 import { hasOwnHeartbeat } from './heartbeat';
 import { readHostId } from './host-id';
 
-/** `node main.js --health`: exit code 0 when this machine's worker of that service lives. */
+const PATIENCE_MS = 5_000;
+
+/**
+ * `node main.js --health`: exit code 0 when this machine's worker of that service lives. No answer in time (no Redis, no
+ * data folder yet) is a no.
+ */
 export async function healthCommand(service: string, config: ServiceConfig): Promise<never> {
+  setTimeout(() => process.exit(1), PATIENCE_MS);
   const redis = connectFailFast(config.redisUrl, `${service}-health`);
   redis.on('error', () => process.exit(1));
   redis.once('ready', () => {

@@ -23,7 +23,7 @@ export function abortChat(runner: Runner): CommandHandler {
         return { outcome: { ok: true, cancelled: stop === 'requested' } };
       }),
     );
-    await wakeTurn(runner, bot.botId, runId);
+    wakeTurn(runner, bot.botId, runId);
     return 'follows from the commit';
   };
 }

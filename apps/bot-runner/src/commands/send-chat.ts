@@ -21,9 +21,13 @@ export function sendChat(runner: Runner): CommandHandler {
     const wanted = newRun(command);
     const bot = await openCommandBot(runner, command);
     const release = runner.slots.take();
-    const run = await accept(runner, bot, command, wanted, release !== null);
-    if (run === null) release?.();
-    else void runTurn(runner, bot, run).finally(release);
+    let run: Run | null = null;
+    try {
+      run = await accept(runner, bot, command, wanted, release !== null);
+    } finally {
+      if (run) void runTurn(runner, bot, run).finally(release);
+      else release?.();
+    }
     return 'follows from the commit';
   };
 }

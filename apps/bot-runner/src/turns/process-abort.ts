@@ -1,16 +1,17 @@
 import { abortStep } from '@flowly/agent';
 import { envelopeSchema, stepAbortedSchema } from '@flowly/contract';
 import type { Runner } from '../runner';
+import { refuseStep } from './refuse-step';
 import { wakeTurn } from './wake-turn';
 
-/** Ends a step for its group; a bot that is gone has nothing to end. */
+/** Ends a step for its group; for a bot that is gone it has ended. */
 export async function processAbort(runner: Runner, data: unknown): Promise<void> {
   const unpacked = await runner.bus.large.unpack(envelopeSchema.parse(data));
   if (unpacked === null) return;
   const step = stepAbortedSchema.parse(unpacked.body);
-  if (!runner.directory.find(step.bot)) return;
+  if (!runner.directory.find(step.bot)) return refuseStep(runner, step);
   const bot = await runner.openBots.open(step.bot);
   runner.relays.of(bot.database).kick();
   const run = await abortStep(bot, step, Date.now());
-  if (run) await wakeTurn(runner, bot.botId, run.runId);
+  if (run) wakeTurn(runner, bot.botId, run.runId);
 }

@@ -1,10 +1,10 @@
 import { acceptStep } from '@flowly/agent';
-import { envelopeSchema, type StepEnded, type StepGiven } from '@flowly/contract';
-import { jobId } from '@flowly/bus';
+import { envelopeSchema, type StepGiven } from '@flowly/contract';
 import { botTurnJobSchema, type RunTurn } from '@flowly/delivery';
 import type { OpenBot } from '@flowly/directory';
 import { claimRun, type Run } from '@flowly/store';
 import type { Runner } from '../runner';
+import { refuseStep } from './refuse-step';
 import { runTurn } from './run-turn';
 
 /** Takes a turn's job and holds its slot until the turn is over. The row decides whether there is anything to do. */
@@ -24,7 +24,7 @@ export async function processTurn(runner: Runner, data: unknown): Promise<void> 
 }
 
 async function takeStep(runner: Runner, bot: OpenBot, step: StepGiven): Promise<Run | null> {
-  return acceptStep(bot, step, runner.turns.claim(), Date.now());
+  return acceptStep(bot, step, () => runner.turns.claim());
 }
 
 async function takeRun(runner: Runner, bot: OpenBot, job: RunTurn): Promise<Run | null> {
@@ -37,28 +37,4 @@ async function openBot(runner: Runner, name: string): Promise<OpenBot | null> {
   const bot = await runner.openBots.open(name);
   runner.relays.of(bot.database).kick();
   return bot;
-}
-
-/** A member whose bot is gone cannot answer; no row can say so, and the step is given again until this is heard. */
-async function refuseStep(runner: Runner, step: StepGiven): Promise<void> {
-  const { stepKey, groupId, runId, bot } = step;
-  const ended: StepEnded = {
-    type: 'ended',
-    stepKey,
-    groupId,
-    runId,
-    bot,
-    state: 'error',
-    text: '',
-    aborted: false,
-    toolCalls: [],
-    usage: null,
-    model: '',
-    durationMs: 0,
-    errorCode: 'PROFILE_NOT_FOUND',
-    errorMessage: 'This bot no longer exists.',
-  };
-  await runner.bus.queues.add('group-turns', [
-    { id: jobId('ended', stepKey), data: await runner.bus.large.pack(ended) },
-  ]);
 }

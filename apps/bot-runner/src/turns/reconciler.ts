@@ -1,4 +1,6 @@
 import { addRunTurn } from '@flowly/agent';
+import { eachByItself } from '@flowly/delivery';
+import type { OpenBot } from '@flowly/directory';
 import { runsToTakeUp } from '@flowly/store';
 import type { Runner } from '../runner';
 
@@ -12,11 +14,16 @@ export async function reconcileBots(runner: Runner): Promise<void> {
   const bots = await openBots.openAll((name, error) =>
     log.error({ err: error, bot: name }, 'a bot cannot be opened'),
   );
-  for (const bot of bots) {
+  await eachByItself(bots, async (bot) => {
     relays.of(bot.database).kick();
-    if (runsToTakeUp(bot.database, Date.now()).length === 0) continue;
-    await bot.database.write(() => {
-      for (const run of runsToTakeUp(bot.database, Date.now())) addRunTurn(bot, run);
-    });
-  }
+    await takeUp(bot);
+  });
+}
+
+async function takeUp(bot: OpenBot): Promise<void> {
+  const { database } = bot;
+  if (runsToTakeUp(database, Date.now()).length === 0) return;
+  await database.write(() => {
+    for (const run of runsToTakeUp(database, Date.now())) addRunTurn(bot, run);
+  });
 }

@@ -4,10 +4,15 @@ import type { Runner } from '../runner';
 
 const wakeSchema = z.object({ botId: z.string(), runId: z.string() });
 
-/** Wakes the turn whose stop is a row already, in whichever runner drives it; a lost wake costs a second (design rule 5). */
-export async function wakeTurn(runner: Runner, botId: string, runId: string): Promise<void> {
-  runner.turns.wake(botId, runId);
-  await runner.bus.redis.publish(runner.bus.keys.aborts, JSON.stringify({ botId, runId }));
+/**
+ * Wakes the turn whose stop is a row already, in whichever runner drives it. Nobody waits for it and nothing fails by
+ * it: a lost wake costs a second (design rule 5).
+ */
+export function wakeTurn({ turns, bus, log }: Runner, botId: string, runId: string): void {
+  turns.wake(botId, runId);
+  bus.redis
+    .publish(bus.keys.aborts, JSON.stringify({ botId, runId }))
+    .catch((error: unknown) => log.warn({ err: error }, 'wake'));
 }
 
 /** Listens for the wakes of other runners. Returns the connection, to be closed at the end. */

@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { ContractError, findMethod, toErrorBody, type ErrorBody } from '@flowly/contract';
 import type { GroupFeeds } from '../fanout/group-feeds';
 import type { Position } from '../fanout/position';
@@ -107,13 +106,13 @@ function knownName(wire: string): string {
 
 /** Whether it came to its end before the deadline. */
 async function inTime(work: Promise<void>, deadline: number): Promise<boolean> {
-  const timer = new AbortController();
-  const late = delay(Math.max(0, deadline - Date.now()), false, { signal: timer.signal }).catch(
-    () => false,
-  );
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, deadline - Date.now(), false);
+  });
   try {
     return await Promise.race([work.then(() => true), late]);
   } finally {
-    timer.abort();
+    clearTimeout(timer);
   }
 }

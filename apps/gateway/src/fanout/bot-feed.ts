@@ -16,7 +16,8 @@ interface BotEvent {
   data: Record<string, unknown>;
 }
 
-const ofRunSchema = z.object({ runId: z.string() });
+/** Chat events that say of which run they are and whether its text is over. */
+const chatSchema = z.object({ state: z.string(), runId: z.string(), role: z.string().optional() });
 
 /** Events of bots on their way to the clients (wire.md §5.1, §5.2). */
 export class BotFeed {
@@ -29,7 +30,7 @@ export class BotFeed {
 
   event(id: string, { bot, botId, sessionKey, type, data }: BotStreamEvent): void {
     const event: BotEvent = { id, bot, botId, type, data };
-    if (type === 'chat') this.pieces.restart(liveRunKey({ botId, ...ofRunSchema.parse(data) }));
+    if (type === 'chat') this.follow(botId, data);
     if (type === 'directory') this.send(topic.directory, () => this.wrapped(event));
     else if (sessionKey !== null) this.toConversation(event, sessionKey);
   }
@@ -45,6 +46,14 @@ export class BotFeed {
 
   reset(): void {
     this.pieces.clear();
+  }
+
+  /** An assistant's step moves the text so far out of the live bubble, a terminal ends it (wire.md §5.1). */
+  private follow(botId: string, data: Record<string, unknown>): void {
+    const { state, runId, role } = chatSchema.parse(data);
+    const isStep = state === 'iteration_step' && role === 'assistant';
+    if (isStep || state === 'final' || state === 'error')
+      this.pieces.restart(liveRunKey({ botId, runId }));
   }
 
   private toConversation(

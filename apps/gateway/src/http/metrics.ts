@@ -70,8 +70,7 @@ export class Metrics {
   }
 
   private async lookAtQueues(): Promise<void> {
-    for (const [queue, waiting] of Object.entries(await this.queues.depths()))
-      this.depth.set({ queue }, waiting);
+    for (const [queue, waiting] of await this.queues.depths()) this.depth.set({ queue }, waiting);
   }
 
   private gauge<L extends string>(name: string, help: string, labelNames: L[] = []): Gauge<L> {

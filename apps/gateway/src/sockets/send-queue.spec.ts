@@ -7,6 +7,7 @@ class Reader {
   readonly got: string[] = [];
   private partial = '';
   private readonly pending: (() => void)[] = [];
+  private onTheWay = 0;
   stopped = false;
 
   send(data: Buffer, { fin }: { fin: boolean }, sent: () => void): void {
@@ -16,7 +17,13 @@ class Reader {
       this.partial = '';
     }
     if (this.stopped) this.pending.push(sent);
-    else setImmediate(sent);
+    else {
+      this.onTheWay += 1;
+      setImmediate(() => {
+        this.onTheWay -= 1;
+        sent();
+      });
+    }
   }
 
   readOne(): void {
@@ -26,7 +33,7 @@ class Reader {
   async readAll(): Promise<void> {
     this.stopped = false;
     while (this.pending.length > 0) this.readOne();
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    while (this.onTheWay > 0) await new Promise((resolve) => setImmediate(resolve));
   }
 }
 
@@ -101,7 +108,7 @@ describe('the send queue', () => {
     const reader = new Reader();
     const queue = new SendQueue(reader, () => now);
     queue.push(answer('a'));
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await reader.readAll();
     now = 60_000;
     expect(queue.isStuck(5_000)).toBe(false);
     queue.push(answer('b'));

@@ -1,12 +1,5 @@
 import type { Worker } from 'bullmq';
-import {
-  commandSchema,
-  defaultLimits,
-  type Command,
-  type CommandOutcome,
-  type GroupMessage,
-  type StoredGroupView,
-} from '@flowly/contract';
+import { commandSchema, defaultLimits, type Command, type CommandOutcome } from '@flowly/contract';
 import {
   Bus,
   createWorker,
@@ -95,42 +88,4 @@ export class TestServices {
     const { after, ...answer } = outcome;
     await this.reply(command, answer, after);
   }
-}
-
-export const GROUP_ID = '0b54c3b4-2f0b-4b40-9a35-5f3a0d9a2f11';
-
-export function groupFields(over: Partial<StoredGroupView> = {}): StoredGroupView {
-  return {
-    id: GROUP_ID,
-    title: 'Council',
-    members: ['default', 'writer'],
-    memberPolicies: { default: 'always', writer: 'always' },
-    mode: 'panel',
-    messageCount: 0,
-    latestMessage: null,
-    createdAt: '2026-01-01T00:00:00.000Z',
-    updatedAt: '2026-01-01T00:00:00.000Z',
-    running: false,
-    activeProfiles: [],
-    attentions: [],
-    needsUser: false,
-    runState: null,
-    usage: null,
-    ...over,
-  };
-}
-
-export function groupMessage(seq: number): GroupMessage {
-  return {
-    id: `m-${seq}`,
-    seq,
-    role: 'user',
-    content: `message-${seq}`,
-    createdAt: '2026-01-01T00:00:00.000Z',
-  };
-}
-
-/** A group as the orchestrator's answers hold it. */
-export function groupView(over: Partial<StoredGroupView> = {}) {
-  return { ...groupFields(over), streams: {}, activities: [], readiness: {} };
 }

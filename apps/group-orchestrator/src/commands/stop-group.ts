@@ -42,20 +42,27 @@ export function stopGroup(orchestrator: Orchestrator): CommandHandler {
           )
         : [];
     const visible = new Map(steps.map((step, index) => [step.stepKey, texts[index] ?? '']));
+    let goesOn = true;
     try {
       await store.transaction(
-        (groups) =>
+        (groups) => {
           decideOnce(store.database, command, () =>
             decideStop(orchestrator, groups, { groupId: roomId, runId, visible }),
-          ),
+          );
+          goesOn = isGoing(groups.findGroup(roomId), runId);
+        },
         { unlimited: true },
       );
-    } catch (error) {
-      await live.unfreeze(runId);
-      throw error;
+    } finally {
+      if (goesOn) await live.unfreeze(runId);
     }
     return 'follows from the commit';
   };
+}
+
+/** Whether the run goes on nevertheless: the commit failed, or this stop had its effect before, on an earlier run. */
+function isGoing(group: GroupRecord | null, runId: string): boolean {
+  return group?.run?.id === runId && isRunning(group.run);
 }
 
 /** Members at work and the steps they were given, in member order. */

@@ -5,6 +5,7 @@ import {
   type GroupMember,
   type StoredRun,
 } from '@flowly/groups';
+import { eachByItself } from '@flowly/delivery';
 import type { GroupRecord, GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 import { addGroupEvent } from '../views/group-event';
@@ -12,8 +13,8 @@ import { endMember } from './end-member';
 import { addAbort, addStep } from './give-step';
 import { allEnded, changeStep, readRunSteps, type RunSteps, type RunStepState } from './run-steps';
 
-/** How long a step or an abort is left alone before it is given again. */
-const REPEAT_MS = 3_000;
+/** How long a step or an abort is left alone before it is given again, in rounds of the reconciler. */
+const REPEAT_ROUNDS = 1.5;
 
 /**
  * Takes up what a dead process left (design rule 1): every running group has someone who drives it, because its open
@@ -30,14 +31,14 @@ export async function reconcileGroups(orchestrator: Orchestrator): Promise<void>
       .map(({ groupId, runId }) => ({ groupId, runId })),
   }));
   const bots = orchestrator.bots();
-  for (const groupId of due.running) {
-    await store.transaction((groups) => driveOn(orchestrator, groups, groupId, bots), {
+  await eachByItself(due.running, (groupId) =>
+    store.transaction((groups) => driveOn(orchestrator, groups, groupId, bots), {
       unlimited: true,
-    });
-  }
-  for (const { groupId, runId } of due.aborting) {
-    await store.transaction((groups) => repeatAborts(orchestrator, groups, groupId, runId));
-  }
+    }),
+  );
+  await eachByItself(due.aborting, ({ groupId, runId }) =>
+    store.transaction((groups) => repeatAborts(orchestrator, groups, groupId, runId)),
+  );
 }
 
 function driveOn(
@@ -58,12 +59,19 @@ function driveOn(
   let current: GroupRecord & { run: StoredRun } = running;
   for (const [stepKey, step] of Object.entries(steps.steps)) {
     if (step.ended || step.aborting) continue;
-    const failure = lateness(orchestrator, step, now);
-    if (failure) current = fail(orchestrator, groups, current, { stepKey, step }, failure, now);
-    else if (now - step.givenAt >= REPEAT_MS) {
+    const { at, failure } = deadlineOf(orchestrator, step);
+    const isDue = isOld(orchestrator, step, now);
+    // Asked once more when its time is over: what it came to before counts, however late it is heard.
+    if (step.givenAt > at) {
+      if (isDue) current = fail(orchestrator, groups, current, { stepKey, step }, failure, now);
+    } else if (isDue || now > at) {
       giveAgain(orchestrator, groups, current, { stepKey, step }, bots, now);
     }
   }
+}
+
+function isOld({ limits }: Orchestrator, step: RunStepState, now: number): boolean {
+  return now - step.givenAt >= limits.reconcileMs * REPEAT_ROUNDS;
 }
 
 /** A running run that another program wrote: nobody can drive it (groups.md §5). */
@@ -77,11 +85,11 @@ function strand(
   addGroupEvent(store, groups, stored, { type: 'run-state' });
 }
 
-function lateness({ limits, memberTimeoutMs }: Orchestrator, step: RunStepState, now: number) {
-  if (step.acceptedAt === null) {
-    return now - step.firstGivenAt > limits.acceptMs ? turnFailures.notStarted : null;
-  }
-  return now - step.acceptedAt > memberTimeoutMs ? turnFailures.tooLong : null;
+/** When the step's time is over (Unix ms), and what it has failed by then. */
+function deadlineOf({ limits, memberTimeoutMs }: Orchestrator, step: RunStepState) {
+  return step.acceptedAt === null
+    ? { at: step.firstGivenAt + limits.acceptMs, failure: turnFailures.notStarted }
+    : { at: step.acceptedAt + memberTimeoutMs, failure: turnFailures.tooLong };
 }
 
 function fail(
@@ -121,7 +129,7 @@ function giveAgain(
 
 /** Aborts are ordered again until each turn has ended (groups.md §6.3). */
 function repeatAborts(
-  { store }: Orchestrator,
+  orchestrator: Orchestrator,
   groups: GroupTransaction,
   groupId: string,
   runId: string,
@@ -130,9 +138,9 @@ function repeatAborts(
   if (!steps) return;
   const now = Date.now();
   for (const [stepKey, step] of Object.entries(steps.steps)) {
-    if (!step.aborting || now - step.givenAt < REPEAT_MS) continue;
+    if (!step.aborting || !isOld(orchestrator, step, now)) continue;
     change(groups, groupId, runId, stepKey, { givenAt: now });
-    addAbort(store, groupId, runId, { member: step.member, stepKey }, now);
+    addAbort(orchestrator.store, groupId, runId, { member: step.member, stepKey }, now);
   }
 }
 

@@ -47,21 +47,20 @@ export class GroupSnapshots {
 
   /** @throws ContractError ROOM_NOT_FOUND */
   async one(groupId: string, includeMessages: boolean): Promise<Snapshot<GroupView>> {
-    return this.settled(async (after) => {
+    return this.settled(async () => {
       const stored = await this.stored(groupId, includeMessages);
       return {
         value: () => this.withLive(stored),
         isCurrent: async () =>
           (await this.store.read((groups) => groups.findGroup(groupId)))?.rowRevision ===
           stored.record.rowRevision,
-        after,
       };
     });
   }
 
   /** All groups, newest change first. */
   async all(includeMessages: boolean): Promise<Snapshot<GroupView[]>> {
-    return this.settled(async (after) => {
+    return this.settled(async () => {
       const { revision, stored } = await this.store.read((groups) => ({
         revision: groups.revision(),
         stored: groups.listGroups().map((record) => readStored(groups, record, includeMessages)),
@@ -69,28 +68,36 @@ export class GroupSnapshots {
       return {
         value: () => Promise.all(stored.map((group) => this.withLive(group))),
         isCurrent: () => Promise.resolve(this.store.revision() === revision),
-        after,
       };
     });
   }
 
   /**
    * What a commit said must be on the stream before the position is read, and nothing may be committed between the
-   * reading of the database and that of the position.
+   * reading of the database and that of the position. Where commits never cease, the position is that before the
+   * reading: what is inside already is told again.
    */
   private async settled<T>(
-    read: (after: () => Promise<string>) => Promise<{
+    read: () => Promise<{
       value: () => Promise<T>;
       isCurrent: () => Promise<boolean>;
-      after: () => Promise<string>;
     }>,
   ): Promise<Snapshot<T>> {
     for (let tries = 1; ; tries++) {
-      const reading = await read(() => newestId(this.redis, this.keys.events));
+      const before = await this.position();
+      const reading = await read();
       await this.relay.drain();
-      const [value, after] = await Promise.all([reading.value(), reading.after()]);
-      if (tries === TRIES || (await reading.isCurrent())) return { value, after };
+      // Before the texts: a piece that comes in between is then told again, not missed.
+      const after = await this.position();
+      const value = await reading.value();
+      if (await reading.isCurrent()) return { value, after };
+      if (tries === TRIES) return { value, after: before };
     }
+  }
+
+  /** The newest event there is. */
+  private position(): Promise<string> {
+    return newestId(this.redis, this.keys.events);
   }
 
   private stored(groupId: string, includeMessages: boolean): Promise<Stored> {

@@ -82,7 +82,22 @@ export function runsToAbort(database: Database, owner: string): string[] {
     .map((row) => z.object({ run_id: z.string() }).parse(row).run_id);
 }
 
-/** Gives an owner's runs away, so that another may take them up at once. Only inside `database.write`. */
+/**
+ * Gives an owner's runs away, so that another may take them up at once. Without an owner no renewal brings them back.
+ * Only inside `database.write`.
+ */
 export function releaseRuns(database: Database, owner: string): void {
-  database.run(`UPDATE runs SET alive_until = 0 WHERE state = 'running' AND owner = ?`, owner);
+  database.run(
+    `UPDATE runs SET owner = NULL, alive_until = 0 WHERE state = 'running' AND owner = ?`,
+    owner,
+  );
+}
+
+/** Gives one run away, unless a newer claim has it. Only inside `database.write`. */
+export function releaseRun(database: Database, runId: string, epoch: number): void {
+  database.run(
+    `UPDATE runs SET owner = NULL, alive_until = 0 WHERE state = 'running' AND run_id = ? AND epoch = ?`,
+    runId,
+    epoch,
+  );
 }

@@ -22,6 +22,9 @@ export interface ServiceInstance {
   start(): void;
   /** `kill('SIGKILL')`, then `start()`. */
   restart(): Promise<void>;
+  /** Freezes it (SIGSTOP) as a machine that is out of breath would, until `resume`. */
+  pause(): void;
+  resume(): void;
 }
 
 /** A service must have ended this long after SIGTERM. */
@@ -94,6 +97,14 @@ export class ServiceProcess implements ServiceInstance {
   async restart(): Promise<void> {
     await this.kill();
     this.start();
+  }
+
+  pause(): void {
+    this.#child?.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child?.kill('SIGCONT');
   }
 
   /** SIGTERM, and SIGKILL for what does not listen. @returns whether it ended in time */

@@ -1,0 +1,139 @@
+import type { LiveRun } from '@flowly/bus';
+import { TestEdge, type TestGateway } from './test/gateway.harness';
+import { until, type TestClient } from './test/client.harness';
+
+let edge: TestEdge;
+let gateway: TestGateway;
+beforeAll(async () => {
+  edge = await TestEdge.start();
+  await edge.services.work('bot-commands');
+  gateway = await edge.gateway();
+});
+afterAll(() => edge.stop());
+
+const history = (bot: string, sessionKey: string) => ({
+  name: bot,
+  method: 'chat.history',
+  params: { sessionKey },
+});
+const run = (bot: string, sessionKey: string, runId: string): LiveRun => ({
+  bot,
+  botId: `id-of-${bot}`,
+  sessionKey,
+  runId,
+  epoch: 1,
+});
+const chat = (bot: string, sessionKey: string, data: Record<string, unknown>) =>
+  edge.services.publish({
+    kind: 'bot',
+    bot,
+    botId: `id-of-${bot}`,
+    sessionKey,
+    type: 'chat',
+    data,
+  });
+const texts = (client: TestClient, event: string) =>
+  client.events(event).map((frame) => JSON.stringify(frame['data']));
+
+describe('events of bots', () => {
+  it('G261 go to the clients bound to exactly that conversation', async () => {
+    const [a, b, directory] = await Promise.all([
+      gateway.client(),
+      gateway.client(),
+      gateway.client(),
+    ]);
+    await a.call('profiles.rpc', history('writer', 'ios:a'));
+    await b.call('profiles.rpc', history('writer', 'ios:b'));
+    await directory.call('profiles.list');
+    const data = { state: 'final', runId: 'run-a', sessionKey: 'ios:a', extra: [] };
+    const id = await chat('writer', 'ios:a', data);
+    await edge.services.publish({
+      kind: 'bot',
+      bot: 'new',
+      botId: 'id-of-new',
+      sessionKey: null,
+      type: 'directory',
+      data: { action: 'deleted', botId: 'id-of-new' },
+    });
+    await until(
+      () =>
+        a.events('profile.event').length === 1 && directory.events('profile.event').length === 1,
+    );
+    expect(a.events('profile.event')[0]).toEqual({
+      type: 'event',
+      event: 'profile.event',
+      eventId: id,
+      data: {
+        hostId: expect.any(String),
+        profile: 'writer',
+        botId: 'id-of-writer',
+        type: 'chat',
+        data,
+      },
+    });
+    expect(directory.events('profile.event')[0]).toMatchObject({ data: { type: 'directory' } });
+    await b.call('health');
+    expect([a.events('chat'), b.events('profile.event')]).toEqual([[], []]);
+  });
+
+  it('of the default bot reach its own clients plainly, every window of the session', async () => {
+    const [one, two, wrapped] = await Promise.all([
+      gateway.client(),
+      gateway.client(),
+      gateway.client(),
+    ]);
+    await Promise.all(
+      [one, two].map((client) => client.call('chat.history', { sessionKey: 'cli:s' })),
+    );
+    await wrapped.call('profiles.rpc', history('default', 'ios:s'));
+    await edge.services.bus.live.addPiece(run('default', 'cli:s', 'r1'), 0, 'Hel');
+    await edge.services.bus.live.addPiece(run('default', 'cli:s', 'r1'), 3, 'lo');
+    await edge.services.bus.live.addPiece(run('default', 'ios:s', 'r2'), 0, 'wrapped');
+    await chat('default', 'cli:s', { state: 'final', runId: 'r1', sessionKey: 'cli:s' });
+    await until(() => two.events('chat').length === 1 && one.events('chat').length === 1);
+    for (const client of [one, two]) {
+      expect(texts(client, 'agent')).toEqual([
+        '{"runId":"r1","sessionKey":"cli:s","stream":"assistant","data":{"text":"Hel"}}',
+        '{"runId":"r1","sessionKey":"cli:s","stream":"assistant","data":{"text":"lo"}}',
+      ]);
+    }
+    await until(() => wrapped.events('profile.event').length === 1);
+    expect(wrapped.events('agent')).toEqual([]);
+  });
+
+  it('never show an internal session, and a refused call still binds its own', async () => {
+    const client = await gateway.client();
+    edge.services.answer(async () => ({
+      error: { code: 'PROFILE_NOT_FOUND', message: 'no', retryable: false },
+    }));
+    expect(await client.code('profiles.rpc', history('writer', 'ios:late'))).toBe(
+      'PROFILE_NOT_FOUND',
+    );
+    const internal = 'desktop:profile-room:x';
+    expect(await client.code('profiles.rpc', history('writer', internal))).toBe(
+      'REMOTE_SESSION_DENIED',
+    );
+    await chat('writer', internal, { state: 'final', runId: 'secret', sessionKey: internal });
+    await edge.services.bus.live.addPiece(run('writer', internal, 'secret-2'), 0, 'secret');
+    await chat('writer', 'ios:late', { state: 'final', runId: 'open', sessionKey: 'ios:late' });
+    await until(() => client.events('profile.event').length === 1);
+    expect(JSON.stringify(client.frames)).not.toContain('secret');
+  });
+
+  it('give each text once, also when its record is written anew, and begin anew after a step', async () => {
+    const client = await gateway.client();
+    await client.call('profiles.rpc', history('writer', 'ios:once'));
+    const one = run('writer', 'ios:once', 'once');
+    const { live } = edge.services.bus;
+    await live.addPiece(one, 0, 'One ');
+    await live.restore(one, 'One two ');
+    await chat('writer', 'ios:once', { state: 'iteration_step', runId: 'once', role: 'assistant' });
+    await live.take({ ...one, epoch: 2 });
+    await live.addPiece({ ...one, epoch: 2 }, 0, 'Again');
+    await until(() => texts(client, 'profile.event').some((text) => text.includes('Again')));
+    const shown = texts(client, 'profile.event').flatMap(
+      (text) => /"text":"([^"]*)"/.exec(text)?.[1] ?? 'step',
+    );
+    expect(shown).toEqual(['One ', 'two ', 'step', 'Again']);
+  });
+});
