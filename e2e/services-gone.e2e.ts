@@ -1,6 +1,8 @@
 import { isObject } from '@flowly/contract';
 import { makeGroup, sendTo, settled, until } from '@flowly/testing';
+import { FaithfulClient } from './support/faithful-client';
 import { ask } from './support/http';
+import { Panels } from './support/panels';
 import { useWorld } from './support/world';
 
 /** A service or Redis is gone for a while; the tests build on one another. */
@@ -72,21 +74,12 @@ it('without Redis a call fails within its ceiling, and afterwards all is well ag
   expect(ready.body).toMatch(/redis/i);
   await world.system.redis.restart();
   await world.system.ready();
-  const client = await until(
-    async () => {
-      const fresh = await world.connect();
-      return fresh.call('profiles.list', {}, 3_000).then(
-        () => fresh,
-        () => undefined,
-      );
-    },
-    20_000,
-    'no client can work after Redis came back',
-  );
-  const { id } = await makeGroup(client, ['default', 'writer']);
-  await sendTo(client, id, 'Hello');
-  const room = await settled(client, id);
-  expect(room.messageCount).toBe(3);
+  const client = await FaithfulClient.connect(world.system);
+  const panels = await Panels.open(world, client, ['default', 'writer'], 1);
+  await panels.post();
+  await panels.idleAgain(performance.now());
+  await panels.expectWhole();
+  client.end();
 });
 
 it('a turn whose model hangs is handed over when the services end', async () => {

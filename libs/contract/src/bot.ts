@@ -1,24 +1,10 @@
 import { z } from 'zod';
 import { botNameSchema } from './ids';
 import { absentable, byRule, invalid, isObject } from './parse';
+import { providerSlotSchema } from './provider-slot';
 import { characters } from './text';
 
 /** The objects of bots.md §1. */
-
-/** Provider slots, in the order in which the first one with a key is chosen. */
-export const providerSlots = [
-  'anthropic',
-  'openai',
-  'openrouter',
-  'gemini',
-  'groq',
-  'xai',
-  'zhipu',
-  'vllm',
-  'demo',
-] as const;
-export const providerSlotSchema = z.enum(providerSlots);
-export type ProviderSlot = z.infer<typeof providerSlotSchema>;
 
 export const markTones = ['aqua', 'violet', 'rose', 'amber', 'lime', 'sky', 'slate'] as const;
 export const markShapes = ['ghost', 'robot', 'bunny', 'cloud', 'star', 'square'] as const;

@@ -18,6 +18,7 @@ export * from './methods/host-methods';
 export * from './methods/method';
 export * from './methods/table';
 export * from './parse';
+export * from './provider-slot';
 export * from './session-key';
 export * from './text';
 export * from './usage';

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import {
   ContractError,
   invalid,
+  providerKeyNames,
   type ConfigureBotParams,
   type Credential,
   type ProviderSlot,
@@ -14,7 +15,6 @@ import { readText, toJson, writeAtomically } from './files';
 import { underLock } from './lock';
 import { botFiles } from './paths';
 import { writeProfile } from './profile-file';
-import { envKeyNames } from './provider-keys';
 
 export interface Configuring {
   /** Unix ms. */
@@ -105,6 +105,6 @@ function removeEnvKey(folder: string, slot: ProviderSlot): void {
   const file = join(folder, botFiles.env);
   const stored = readText(file);
   if (stored === null) return;
-  const left = withoutKeys(stored, envKeyNames(slot));
+  const left = withoutKeys(stored, providerKeyNames[slot]);
   if (left !== stored) writeAtomically(file, left);
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
+import { providerKeyNames } from '@flowly/contract';
 import { readText } from './files';
 import { botFiles } from './paths';
-import { envKeys } from './provider-keys';
 
 const ASSIGNMENT = /^\s*(?:export\s+)?([A-Za-z_][A-Za-z0-9_]*)\s*=(.*)$/;
-const modelKeyNames = new Set(envKeys.map((key) => key.name));
+const modelKeyNames = new Set(Object.values(providerKeyNames).flat());
 
 /** The model keys of a bot's `.env`; nothing else in it counts (bots.md §1). */
 export function readModelKeys(folder: string): Map<string, string> {

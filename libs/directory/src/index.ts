@@ -6,5 +6,4 @@ export * from './directory';
 export * from './home';
 export * from './open-bots';
 export * from './provider';
-export * from './provider-keys';
 export * from './seal-key';

@@ -1,7 +1,11 @@
-import { providerSlots, providerSlotSchema, type ProviderSlot } from '@flowly/contract';
+import {
+  providerKeyNames,
+  providerSlots,
+  providerSlotSchema,
+  type ProviderSlot,
+} from '@flowly/contract';
 import { defaultsOf, readConfig, slotOf, type BotConfig } from './bot-config';
 import { readModelKeys } from './env-file';
-import { envKeyNames } from './provider-keys';
 
 /** Where a slot's key comes from. */
 export type KeySource = 'config' | 'env' | 'built-in';
@@ -74,7 +78,7 @@ function slotsOf(config: BotConfig, keys: ReadonlyMap<string, string>): Slot[] {
     if (slot === 'demo')
       return { slot, apiKey: '', apiBase: '', source: 'built-in', hasKey: false };
     const own = slotOf(config, slot);
-    const fromEnv = envKeyNames(slot).flatMap((name) => keys.get(name) ?? [])[0] ?? '';
+    const fromEnv = providerKeyNames[slot].flatMap((name) => keys.get(name) ?? [])[0] ?? '';
     return {
       slot,
       apiKey: own.apiKey || fromEnv,

@@ -1,5 +1,6 @@
 import { ScriptedModelServer } from '@flowly/testing';
-import { providers, providerSlots } from './providers';
+import { providerSlots } from '@flowly/contract';
+import { providers } from './providers';
 import { streamDialect, streamModel } from './stream';
 import { dialects, outcomeOf, requestTo, testKey } from './test/request-to';
 

@@ -1,16 +1,4 @@
-export const providerSlots = [
-  'anthropic',
-  'openai',
-  'openrouter',
-  'gemini',
-  'groq',
-  'xai',
-  'zhipu',
-  'vllm',
-  'demo',
-] as const;
-
-export type ProviderSlot = (typeof providerSlots)[number];
+import { providerKeyNames, type ProviderSlot } from '@flowly/contract';
 
 /** A slot of `config.json` (bots.md §1). */
 export interface Provider {
@@ -37,7 +25,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://api.anthropic.com/v1',
-    envKeys: ['ANTHROPIC_API_KEY'],
+    envKeys: providerKeyNames.anthropic,
     defaultModel: 'claude-sonnet-4-6',
   },
   openai: {
@@ -46,7 +34,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://api.openai.com/v1',
-    envKeys: ['OPENAI_API_KEY'],
+    envKeys: providerKeyNames.openai,
     defaultModel: 'gpt-5.4-mini',
   },
   openrouter: {
@@ -55,7 +43,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://openrouter.ai/api/v1',
-    envKeys: ['OPENROUTER_API_KEY'],
+    envKeys: providerKeyNames.openrouter,
     defaultModel: 'openrouter/auto',
   },
   gemini: {
@@ -64,7 +52,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://generativelanguage.googleapis.com/v1beta',
-    envKeys: ['GEMINI_API_KEY', 'GOOGLE_API_KEY'],
+    envKeys: providerKeyNames.gemini,
     defaultModel: 'gemini-2.5-flash',
   },
   groq: {
@@ -73,7 +61,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://api.groq.com/openai/v1',
-    envKeys: ['GROQ_API_KEY'],
+    envKeys: providerKeyNames.groq,
     defaultModel: 'llama-3.3-70b-versatile',
   },
   xai: {
@@ -82,7 +70,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://api.x.ai/v1',
-    envKeys: ['XAI_API_KEY'],
+    envKeys: providerKeyNames.xai,
     defaultModel: 'grok-4',
   },
   zhipu: {
@@ -91,7 +79,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: true,
     apiBase: 'https://api.z.ai/api/paas/v4',
-    envKeys: ['ZAI_API_KEY', 'ZHIPU_API_KEY', 'ZHIPUAI_API_KEY'],
+    envKeys: providerKeyNames.zhipu,
     defaultModel: 'glm-4.6',
   },
   vllm: {
@@ -100,7 +88,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: true,
     needsKey: false,
     apiBase: 'http://127.0.0.1:8000/v1',
-    envKeys: ['VLLM_API_KEY'],
+    envKeys: providerKeyNames.vllm,
     defaultModel: null,
   },
   demo: {
@@ -109,11 +97,7 @@ export const providers: Readonly<Record<ProviderSlot, Provider>> = {
     keyable: false,
     needsKey: false,
     apiBase: null,
-    envKeys: [],
+    envKeys: providerKeyNames.demo,
     defaultModel: 'demo',
   },
 };
-
-export function isProviderSlot(value: unknown): value is ProviderSlot {
-  return typeof value === 'string' && Object.hasOwn(providers, value);
-}

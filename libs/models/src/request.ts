@@ -1,5 +1,4 @@
-import type { Usage } from '@flowly/contract';
-import type { ProviderSlot } from './providers';
+import type { ProviderSlot, Usage } from '@flowly/contract';
 
 /** Which model, where, with which key: from the bot's own settings, never from the process's environment. */
 export interface ModelTarget {

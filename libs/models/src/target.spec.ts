@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { ModelFailure } from './failure';
-import { providers, providerSlots } from './providers';
+import { providerSlots } from '@flowly/contract';
+import { providers } from './providers';
 import type { ModelTarget } from './request';
 import { dialectOf, sdkModel } from './sdk-model';
 import { baseOf, checkTarget } from './target';

@@ -61,6 +61,7 @@ async function measure(
 ): Promise<Spread> {
   const exchanges = new Map<number, Exchange>();
   for (let done = 0; done < WARM_UP + count; done++) {
+    process.stderr.write(`${lastTag} `);
     const exchange = await way(++lastTag);
     if (done >= WARM_UP) exchanges.set(lastTag, exchange);
   }

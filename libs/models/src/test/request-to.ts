@@ -1,6 +1,6 @@
 import type { ModelEvent, ModelLimits, ModelRequest, ModelTarget } from '../request';
 import type { Dialect } from '../sdk-model';
-import type { ProviderSlot } from '../providers';
+import type { ProviderSlot } from '@flowly/contract';
 
 /** Built from pieces, so that no scanner takes it for a real key. */
 export const testKey = ['k7Qz', 'RtVw', '93Ls', 'XyPb'].join('-');
