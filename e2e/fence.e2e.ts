@@ -54,7 +54,7 @@ it('a conversation shows the answer of the second attempt alone', async () => {
   const chat = new Conversation(world.client, `desktop:${randomUUID()}`, 'rpc', 'writer');
   const gates = [new Gate(), new Gate()];
   world.models.script('writer', [
-    { text: ['first ', 'attempt', gates[0]?.opened ?? '', ' ended'] },
+    { text: ['first ', 'attempt', gates[0]?.opened ?? ''] },
     { text: ['second ', 'attempt', gates[1]?.opened ?? '', ' ended'] },
   ]);
   const { runId } = await chat.send('Hello');

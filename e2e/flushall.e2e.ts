@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { FaithfulClient } from './support/faithful-client';
-import { PANEL_MS, Panels } from './support/panels';
+import { momentOf, Panels } from './support/panels';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
-const ROUNDS = 4;
+const ROUNDS = 5;
 const seed = seedOfThisRun();
 const world = useWorld({ bots: ['writer', 'reviewer'] });
 
@@ -17,7 +17,7 @@ it(`${ROUNDS} times, Redis loses everything in the middle of panels (E2E_SEED=${
   for (let round = 0; round < ROUNDS; round++) {
     const socket = await client.current();
     const posted = panels.post();
-    await sleep(random() * PANEL_MS); // the random moment
+    await sleep(momentOf(random));
     const wipedAt = performance.now();
     await redis.flushall();
     await posted;
@@ -26,6 +26,7 @@ it(`${ROUNDS} times, Redis loses everything in the middle of panels (E2E_SEED=${
     await panels.expectWhole();
   }
   redis.disconnect();
+  expect(panels.accepted).toBeGreaterThanOrEqual(ROUNDS);
   await panels.expectNothingLeft();
   client.assertFramesFit();
   client.end();
@@ -37,7 +38,7 @@ it(`Redis dies in the middle of panels and comes back empty (E2E_SEED=${seed})`,
   const panels = await Panels.open(world, client, ['default', 'writer', 'reviewer'], 2);
   for (let round = 0; round < 2; round++) {
     const posted = panels.post();
-    await sleep(random() * PANEL_MS); // the random moment
+    await sleep(momentOf(random));
     const diedAt = performance.now();
     await world.system.redis.kill();
     await sleep(round * 2_500); // for how long it is gone
@@ -50,3 +51,47 @@ it(`Redis dies in the middle of panels and comes back empty (E2E_SEED=${seed})`,
   client.assertFramesFit();
   client.end();
 }, 120_000);
+
+describe('what Redis alone held is given again', () => {
+  const open = async () => {
+    const client = await FaithfulClient.connect(world.system);
+    return { client, panels: await Panels.open(world, client, ['default', 'writer'], 1) };
+  };
+  const wipe = async () => {
+    const redis = new Redis(world.system.redis.url);
+    await redis.flushall();
+    redis.disconnect();
+  };
+
+  it('the steps, when no runner was there to take them', async () => {
+    const { client, panels } = await open();
+    await world.system.service('bot-runner').kill();
+    await panels.post();
+    expect(panels.accepted).toBe(1);
+    await wipe();
+    const began = performance.now();
+    world.system.service('bot-runner').start();
+    await panels.idleAgain(began);
+    await panels.expectWhole();
+    client.end();
+  });
+
+  it('the answers, when no orchestrator was there to take them', async () => {
+    const { client, panels } = await open();
+    const asked = world.models.calls.length;
+    await panels.post();
+    const calls = (await world.models.waitForCalls(asked + 2)).slice(asked);
+    await world.system.service('group-orchestrator').kill();
+    await Promise.all(calls.map(({ ended }) => ended));
+    await client.ask(async (socket) => {
+      const { statuses } = await socket.call('profiles.statuses');
+      if (statuses.some(({ activeRuns }) => activeRuns > 0)) throw new Error('still at work');
+    });
+    await wipe();
+    const began = performance.now();
+    world.system.service('group-orchestrator').start();
+    await panels.idleAgain(began);
+    await panels.expectWhole();
+    client.end();
+  });
+});

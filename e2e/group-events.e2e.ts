@@ -1,5 +1,13 @@
 import type { GroupEvent } from '@flowly/contract';
-import { GroupModel, makeGroup, sendTo, settled, wholeHistory, type Client } from '@flowly/testing';
+import {
+  Gate,
+  GroupModel,
+  makeGroup,
+  sendTo,
+  settled,
+  wholeHistory,
+  type Client,
+} from '@flowly/testing';
 import { useWorld } from './support/world';
 
 const world = useWorld({ bots: ['writer'] });
@@ -86,8 +94,15 @@ it('X050, X056: the events of one answered mention, in order', async () => {
   const client = await world.connect();
   await client.call('profiles.rooms.list');
   const { id } = await makeGroup(world.client, ['default', 'writer']);
-  world.models.script('writer', [{ text: 'Some words in a row', tokenDelayMs: 20 }]);
+  const gates = [new Gate(), new Gate()] as const;
+  world.models.script('writer', [
+    { text: ['Some ', gates[0].opened, 'words ', gates[1].opened, 'in a row'] },
+  ]);
   await sendTo(world.client, id, '@writer hi');
+  for (const [index, text] of ['Some ', 'Some words '].entries()) {
+    await client.waitForGroup(id, ({ patch, room }) => (patch ?? room)?.streams['writer'] === text);
+    gates[index]?.open();
+  }
   await client.waitForGroup(id, isEnd);
   const events = client.groupEvents(id).slice(1); // after the creation
   const place = (fits: (event: GroupEvent) => boolean) => events.findIndex(fits);

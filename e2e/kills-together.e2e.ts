@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventFrame } from '@flowly/contract';
 import { connect, type Client } from '@flowly/testing';
 import { FaithfulClient } from './support/faithful-client';
-import { PANEL_MS, Panels } from './support/panels';
+import { momentOf, Panels } from './support/panels';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
@@ -16,7 +16,7 @@ it(`all three services are killed at once (E2E_SEED=${seed})`, async () => {
   const client = await FaithfulClient.connect(world.system);
   const panels = await Panels.open(world, client, members, 2);
   const posted = panels.post();
-  await sleep(random() * PANEL_MS); // the random moment
+  await sleep(momentOf(random));
   const killedAt = performance.now();
   await Promise.all(world.system.instances.map((instance) => instance.restart()));
   await posted;
@@ -67,7 +67,7 @@ describe('two of each service', () => {
     const watcher = await connect(second);
     await watcher.call('profiles.rooms.list');
     const posted = panels.post();
-    await sleep(random() * PANEL_MS); // the random moment
+    await sleep(momentOf(random));
     const killedAt = performance.now();
     for (const name of ['bot-runner', 'group-orchestrator', 'gateway'] as const)
       await world.system.service(name).kill();

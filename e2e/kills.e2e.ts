@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { services } from '@flowly/testing';
 import { FaithfulClient } from './support/faithful-client';
-import { PANEL_MS, Panels } from './support/panels';
+import { momentOf, Panels } from './support/panels';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
@@ -19,7 +19,7 @@ it(`${ROUNDS} times, a service is killed in the middle of panels (E2E_SEED=${see
   for (let round = 0; round < ROUNDS; round++) {
     const name = services[round % services.length] ?? 'gateway';
     const posted = panels.post();
-    await sleep(random() * PANEL_MS); // the random moment
+    await sleep(momentOf(random));
     const killedAt = performance.now();
     await world.system.service(name).restart();
     await posted;
@@ -32,6 +32,7 @@ it(`${ROUNDS} times, a service is killed in the middle of panels (E2E_SEED=${see
     }
   }
   await world.system.ready();
+  expect(panels.accepted).toBeGreaterThanOrEqual(ROUNDS);
   await panels.expectNothingLeft();
   client.assertFramesFit();
   client.end();

@@ -8,10 +8,16 @@ import type { World } from './world';
 const IDLE_AGAIN_MS = 20_000;
 const SEND_MS = 8_000;
 const ANSWER_WORDS = 12;
-const WORD_MS = 20;
+/** Members come to their ends one after the other. */
+const WORD_MS = [10, 18, 26];
 
 /** About how long a panel takes, from the send to the last answer. */
-export const PANEL_MS = ANSWER_WORDS * WORD_MS + 100;
+export const PANEL_MS = ANSWER_WORDS * 26 + 80;
+
+/** A moment of a panel: half of them near its beginning, where most is on its way. */
+export function momentOf(random: () => number): number {
+  return random() < 0.5 ? random() * 60 : random() * PANEL_MS;
+}
 
 /**
  * Panels that are disturbed: what was posted in each, and the proof that nothing was lost and
@@ -39,7 +45,7 @@ export class Panels {
   ): Promise<Panels> {
     world.models.answer(({ model, messages }) => ({
       text: answerOf(model, lastTag(messages.at(-1)?.content ?? '')),
-      tokenDelayMs: WORD_MS,
+      tokenDelayMs: WORD_MS[members.indexOf(model)] ?? 0,
     }));
     const ids: string[] = [];
     for (let count = 0; count < groups; count++)
@@ -59,6 +65,12 @@ export class Panels {
         );
       }),
     );
+  }
+
+  /** How many messages are known to have been taken: too few would prove nothing. */
+  get accepted(): number {
+    const notes = [...this.#posted.values()].flatMap((posted) => [...posted.values()]);
+    return notes.filter(({ accepted }) => accepted).length;
   }
 
   /** Stops every group. Resolves when each call is over; it may have taken effect or not. */

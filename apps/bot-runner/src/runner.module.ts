@@ -29,7 +29,8 @@ export class RunnerModule {
   }
 }
 
-async function compose(
+/** Opens everything a runner works with; nothing of it takes work yet. */
+export async function compose(
   config: ServiceConfig,
   log: Log,
   hostId: string,

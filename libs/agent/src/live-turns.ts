@@ -53,6 +53,8 @@ export class LiveTurns {
     // Its claim lapsed while this process stood still, and was had again by this one.
     if (earlier) lose(earlier);
     this.turns.set(key, turn);
+    // Before it is driven, so that no model is asked.
+    if (run.abortRequested) abort.abort();
     turn.done = drive({
       abort: abort.signal,
       stop: () => abort.abort(),
@@ -66,7 +68,6 @@ export class LiveTurns {
       .finally(() => {
         if (this.turns.get(key) === turn) this.turns.delete(key);
       });
-    if (run.abortRequested) abort.abort();
     return turn.done;
   }
 

@@ -26,6 +26,8 @@ export function isQueueName(name: string): name is QueueName {
 /** Short, so that the jobs of a killed worker are taken up again within seconds. */
 const LOCK_MS = 5_000;
 const STALLED_MS = 2_000;
+/** How long an idle worker sleeps if the wake of a new job went to one that stands still. */
+const DRAIN_SECONDS = 1;
 
 export interface JobInput {
   id: string;
@@ -146,6 +148,7 @@ export function createWorker(settings: WorkerSettings): Worker {
       concurrency: settings.concurrency,
       lockDuration: LOCK_MS,
       stalledInterval: STALLED_MS,
+      drainDelay: DRAIN_SECONDS,
       // A job may stall as often as its worker dies: rows decide whether it still does anything.
       maxStalledCount: 1_000,
       removeOnComplete: { count: 0 },

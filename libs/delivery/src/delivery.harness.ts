@@ -20,7 +20,7 @@ import {
   type StreamEvent,
 } from '@flowly/contract';
 import { openBotStore, outboxSpan, type Database } from '@flowly/store';
-import { startRedis, type TestRedis } from '@flowly/testing';
+import { startRedis, until as untilThere, type TestRedis } from '@flowly/testing';
 import { Relay, type PresentOutcome } from './relay';
 
 export const GATEWAY = 'gateway-1';
@@ -138,10 +138,6 @@ export function isEmpty(database: Database): boolean {
 }
 
 /** Waits until the condition holds; fails after ten seconds. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = Date.now() + 10_000;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error('The condition did not come true in ten seconds.');
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
+export function until(condition: () => boolean | Promise<boolean>): Promise<true> {
+  return untilThere(condition, 10_000, 'The condition did not come true');
 }

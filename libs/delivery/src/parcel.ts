@@ -29,14 +29,23 @@ export function isJob(parcel: Parcel): parcel is JobParcel {
   return parcel.target !== 'events' && parcel.target !== 'reply';
 }
 
-/** Neighbours of one queue together, so that their jobs go in one call; anything else by itself. */
+/**
+ * The order in which parcels go: jobs of one queue together, in one call, and before the answer that was decided with
+ * them, because making that may take long. An answer still comes after its events and before those of later commits.
+ */
 export function inOneGo(parcels: readonly Parcel[]): Parcel[][] {
   const runs: Parcel[][] = [];
+  let answer: Parcel[][] = [];
   for (const parcel of parcels) {
-    const current = runs.at(-1);
-    const fits = isJob(parcel) && current?.[0]?.target === parcel.target;
-    if (fits) current?.push(parcel);
-    else runs.push([parcel]);
+    if (isJob(parcel)) {
+      const current = runs.at(-1);
+      if (current?.[0]?.target === parcel.target) current.push(parcel);
+      else runs.push([parcel]);
+      continue;
+    }
+    runs.push(...answer);
+    answer = parcel.target === 'reply' ? [[parcel]] : [];
+    if (parcel.target === 'events') runs.push([parcel]);
   }
-  return runs;
+  return [...runs, ...answer];
 }

@@ -1,3 +1,4 @@
+import { setImmediate as immediate } from 'node:timers/promises';
 import { jobId } from '@flowly/bus';
 import { DeliveryWorld, event, GATEWAY, isEmpty, numbers, until } from './delivery.harness';
 import { addBotTurn, addEvent, addReply, type RunTurn } from './outbox';
@@ -155,7 +156,10 @@ it('drain waits for what was there and not for what is committed meanwhile', asy
   const relay = world.relay(database);
   let committing = true;
   const commits = (async () => {
-    for (let n = 0; committing; n++) await database.write(() => addEvent(database, event(n)));
+    for (let n = 0; committing; n++) {
+      await database.write(() => addEvent(database, event(n)));
+      await immediate();
+    }
   })();
   for (let round = 0; round < 20; round++) await relay.drain();
   committing = false;

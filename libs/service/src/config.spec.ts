@@ -26,6 +26,9 @@ describe('configuration', () => {
   it.each([
     ['FLOWLY_GATEWAY_PORT', 'eighty'],
     ['FLOWLY_GATEWAY_PORT', '70000'],
+    ['FLOWLY_GATEWAY_PORT', ' '],
+    ['FLOWLY_GATEWAY_PORT', '0x50'],
+    ['FLOWLY_LIMITS_FILE', 'no-such-file'],
     ['FLOWLY_RUNNER_CONCURRENCY', '0'],
     ['FLOWLY_HOST_ID', 'me'],
     ['REDIS_URL', 'http://localhost'],

@@ -1,6 +1,7 @@
 import type { EventFrame } from '@flowly/contract';
 import { spreadOf, type Spread } from '../numbers';
 import type { Row } from '../row';
+import { inTime } from '../in-time';
 import { modelName, type Script } from '../script';
 import type { Stage } from '../stage';
 
@@ -61,7 +62,6 @@ async function measure(
 ): Promise<Spread> {
   const exchanges = new Map<number, Exchange>();
   for (let done = 0; done < WARM_UP + count; done++) {
-    process.stderr.write(`${lastTag} `);
     const exchange = await way(++lastTag);
     if (done >= WARM_UP) exchanges.set(lastTag, exchange);
   }
@@ -129,7 +129,7 @@ async function exchange(
     });
   });
   const { sentAt } = await send();
-  await over;
+  await inTime(over, 'an answer');
   stop();
   return { sentAt, shownAt };
 }

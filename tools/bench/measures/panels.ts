@@ -1,4 +1,5 @@
 import type { EventFrame } from '@flowly/contract';
+import { inTime } from '../in-time';
 import { spreadOf } from '../numbers';
 import type { Row } from '../row';
 import { modelName, wordsOf, type Script } from '../script';
@@ -77,7 +78,7 @@ async function panelLateness(stage: Stage, script: Script, groups: number) {
     client.call('profiles.rooms.send', { roomId, content: `#${tag}` }),
   );
   await Promise.all(sends);
-  await over;
+  await inTime(over, 'the end of every group');
   stop();
   const { lateness, lost } = await compare(stage, answers);
   return { lateness, lost: lost + (await lostInHistory(stage, [...tags.keys()], script)) };

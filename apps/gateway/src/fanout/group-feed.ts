@@ -56,19 +56,27 @@ export class GroupFeed {
       this.state = null;
       return this.audience.sendSnapshot({ id: entry.id, event, messages: null });
     }
+    const hadToWait = this.state?.hasWaiting(event.profile) === true;
     this.state = new GroupState(event.room, entry.texts);
-    const room = this.viewOf(this.state, entry);
-    if (!this.audience.wantsMessages) {
-      this.window = null;
-      return this.audience.sendSnapshot({ id: entry.id, event, room, messages: null });
-    }
-    this.window = GroupWindow.after(this.window, event);
-    if (this.window === null) return this.snapshotWithReadWindow(entry.id, event, room);
-    const messages = this.window.view(event);
-    return this.audience.sendSnapshot({ id: entry.id, event, room, messages });
+    const sent = this.send(entry.id, event, this.viewOf(this.state, entry));
+    // First words that came before their member was known to have begun go out as the stream they are.
+    const stream = () => {
+      if (hadToWait) this.patches.touch(entry.id);
+    };
+    return sent ? sent.then(stream) : stream();
   }
 
-  private async snapshotWithReadWindow(
+  private send(id: string, event: GroupStreamEvent, room: GroupView): void | Promise<void> {
+    if (!this.audience.wantsMessages) {
+      this.window = null;
+      return this.audience.sendSnapshot({ id, event, room, messages: null });
+    }
+    this.window = GroupWindow.after(this.window, event);
+    if (this.window === null) return this.sendWithReadWindow(id, event, room);
+    return this.audience.sendSnapshot({ id, event, room, messages: this.window.view(event) });
+  }
+
+  private async sendWithReadWindow(
     id: string,
     event: GroupStreamEvent,
     room: GroupView,

@@ -24,6 +24,11 @@ export class GroupState {
     return this.fields.runState?.members[member]?.state !== 'queued';
   }
 
+  /** Whether that member has text that could not be shown yet. */
+  hasWaiting(member: string | undefined): boolean {
+    return member !== undefined && this.texts.has(member) && !this.isShown(member);
+  }
+
   /** The piece that starts a text replaces it: an earlier attempt is over, or the record was written anew. */
   addPiece(member: string, offset: number, text: string): PieceEffect {
     const known = this.texts.get(member) ?? '';

@@ -1,16 +1,23 @@
 import { WebSocket, type ClientOptions, type RawData } from 'ws';
 import {
-  eventSchemas,
   findMethod,
   isObject,
-  methods,
   type BotMethodName,
   type EventFrame,
   type GroupEvent,
   type MethodName,
   type MethodResult,
+  type methods,
 } from '@flowly/contract';
 import { CallError } from './call-error';
+import {
+  assertFits,
+  assertResultOf,
+  isErrorBody,
+  isEventFrame,
+  whyNoEvent,
+  type ErrorShape,
+} from './frame-checks';
 import { until } from './until';
 
 export interface ConnectOptions {
@@ -257,12 +264,6 @@ export class Client {
   }
 }
 
-interface ErrorShape {
-  code: string;
-  message: string;
-  retryable: boolean;
-}
-
 /** An error frame before it is known which method it answers. */
 class RefusedAnswer extends Error {
   constructor(readonly body: ErrorShape) {
@@ -272,48 +273,4 @@ class RefusedAnswer extends Error {
   toCallError(method: string): CallError {
     return new CallError(method, this.body.code, this.body.message, this.body.retryable);
   }
-}
-
-function isErrorBody(value: unknown): value is ErrorShape {
-  return (
-    isObject(value) &&
-    Object.keys(value).sort().join() === 'code,message,retryable' &&
-    typeof value['code'] === 'string' &&
-    typeof value['message'] === 'string' &&
-    typeof value['retryable'] === 'boolean'
-  );
-}
-
-function isEventFrame(frame: Record<string, unknown>): frame is EventFrame {
-  const { event, data, eventId } = frame;
-  if (eventId !== undefined && typeof eventId !== 'string') return false;
-  return isEventName(event) && eventSchemas[event].safeParse(data).success;
-}
-
-function isEventName(name: unknown): name is keyof typeof eventSchemas {
-  return typeof name === 'string' && Object.hasOwn(eventSchemas, name);
-}
-
-function whyNoEvent(frame: Record<string, unknown>): string {
-  const name = frame['event'];
-  const problem = isEventName(name)
-    ? eventSchemas[name].safeParse(frame['data']).error?.message
-    : 'unknown event';
-  return `the event ${String(name)} breaks the contract: ${problem}\n${JSON.stringify(frame).slice(0, 2000)}`;
-}
-
-function assertFits(
-  schema: (typeof methods)[MethodName]['result'] | { safeParse(value: unknown): { error?: Error } },
-  value: unknown,
-  what: string,
-): void {
-  const { error } = schema.safeParse(value);
-  if (error) throw new Error(`${what} breaks the contract: ${error.message}`);
-}
-
-function assertResultOf<N extends MethodName>(
-  name: N,
-  value: unknown,
-): asserts value is MethodResult<N> {
-  assertFits(methods[name].result, value, `the result of ${name}`);
 }

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { setTimeout as delay } from 'node:timers/promises';
+import { pieceSchema } from '@flowly/contract';
+import type { LiveRun } from '@flowly/bus';
+import { AgentWorld, until } from './agent.harness';
+import { PiecePump, type Refusal } from './piece-pump';
+
+const EVERY_MS = 20;
+
+let world: AgentWorld;
+let runs = 0;
+beforeAll(async () => {
+  world = await AgentWorld.start();
+});
+afterAll(() => world.stop());
+
+/** A run of its own for each test, so that they share a Redis. */
+function newRun(): LiveRun {
+  const group = { groupId: 'g', runId: `group-run-${++runs}` };
+  return { bot: 'w', botId: 'b', sessionKey: 's', runId: `run-${runs}`, epoch: 1, group };
+}
+
+function pumpOf(run: LiveRun, before: Promise<void> = Promise.resolve()) {
+  const refusals: Refusal[] = [];
+  const errors: unknown[] = [];
+  const pump = new PiecePump(
+    world.bus.live,
+    run,
+    EVERY_MS,
+    before,
+    (refusal) => refusals.push(refusal),
+    (error) => errors.push(error),
+  );
+  return { pump, refusals, errors };
+}
+
+async function record({ botId, runId, group }: LiveRun): Promise<string> {
+  const groupId = group?.groupId ?? '';
+  return (await world.bus.live.read({ botId, runId, groupId })).text;
+}
+
+async function piecesOf({ runId }: LiveRun) {
+  const entries = await world.bus.redis.xrange(world.bus.keys.events, '-', '+');
+  return entries
+    .map(([, fields]) => pieceSchema.parse(JSON.parse(fields[1] ?? '')))
+    .filter((piece) => piece.runId === runId);
+}
+
+it('writes the first piece at once and what comes within the interval as one', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  pump.push('a');
+  await until(async () => (await record(run)) === 'a');
+  const rest = 'b'.repeat(100);
+  for (const letter of rest) pump.push(letter);
+  await pump.finish();
+  expect(await record(run)).toBe(`a${rest}`);
+  const pieces = await piecesOf(run);
+  expect(pieces[0]).toMatchObject({ offset: 0, text: 'a' });
+  // One at once if the interval is over by now, and what came meanwhile.
+  expect(pieces.length).toBeLessThanOrEqual(3);
+  expect(pieces.map(({ text }) => text).join('')).toBe(`a${rest}`);
+});
+
+it('writes nothing before what must be out first', async () => {
+  const run = newRun();
+  let open: () => void = () => undefined;
+  const { pump } = pumpOf(run, new Promise((resolve) => (open = resolve)));
+  pump.push('a');
+  await delay(EVERY_MS * 2);
+  expect(await record(run)).toBe('');
+  open();
+  await pump.finish();
+  expect(await record(run)).toBe('a');
+});
+
+it('never splits a surrogate pair', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  for (const half of '😀 😀😀'.split('')) {
+    pump.push(half);
+    await delay(EVERY_MS / 3);
+  }
+  await pump.finish();
+  for (const { text } of await piecesOf(run)) expect(text.isWellFormed()).toBe(true);
+  expect(await record(run)).toBe('😀 😀😀');
+});
+
+it('writes the record anew when Redis has lost it', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  pump.push('lost ');
+  await until(async () => (await record(run)) === 'lost ');
+  await world.bus.redis.flushall();
+  pump.push('and found');
+  await pump.finish();
+  expect(await record(run)).toBe('lost and found');
+  expect(await piecesOf(run)).toMatchObject([{ offset: 0, text: 'lost and found' }]);
+});
+
+it('goes on when a write went out twice because its answer was lost', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  pump.push('a');
+  await until(async () => (await record(run)) === 'a');
+  // As after a resent command: the record is ahead of what the pump knows.
+  await world.bus.live.addPiece(run, 1, 'b');
+  pump.push('b');
+  pump.push('c');
+  await pump.finish();
+  expect(await record(run)).toBe('abc');
+});
+
+it('leaves a frozen record alone and goes on when it thaws', async () => {
+  const run = newRun();
+  const { pump, refusals } = pumpOf(run);
+  pump.push('before ');
+  await until(async () => (await record(run)) === 'before ');
+  const groupRun = run.group?.runId ?? '';
+  expect(await world.bus.live.freeze(groupRun, [run.runId])).toEqual(['before ']);
+  pump.push('while frozen ');
+  await delay(EVERY_MS * 3);
+  expect(await record(run)).toBe('before ');
+  await world.bus.live.unfreeze(groupRun);
+  await until(async () => (await record(run)) === 'before while frozen ');
+  pump.push('after');
+  await pump.finish();
+  expect(await record(run)).toBe('before while frozen after');
+  expect(refusals).toEqual([]);
+});
+
+it('says that it is stale when a newer attempt has the record, and writes no more', async () => {
+  const run = newRun();
+  const { pump, refusals } = pumpOf(run);
+  pump.push('old');
+  await until(async () => (await record(run)) === 'old');
+  await world.bus.live.take({ ...run, epoch: 2 });
+  pump.push(' text');
+  await until(() => refusals.length > 0);
+  pump.push(' more');
+  await pump.finish();
+  expect(refusals).toEqual(['stale']);
+  expect(await record(run)).toBe('');
+});
+
+it('whatever the timing and however often connections break or data is lost, the record is the text', async () => {
+  const step = fc.record({
+    text: fc.string({ unit: 'binary', maxLength: 4 }),
+    waitMs: fc.nat(8),
+    trouble: fc.option(fc.constantFrom('connections', 'data'), { freq: 12 }),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+      const run = newRun();
+      const { pump } = pumpOf(run);
+      for (const { text, waitMs, trouble } of steps) {
+        for (const half of text.split('')) pump.push(half);
+        if (trouble === 'connections') await breakConnections();
+        if (trouble === 'data') await world.bus.redis.flushall();
+        await delay(waitMs);
+      }
+      await pump.finish();
+      const whole = steps.map(({ text }) => text).join('');
+      // Data lost after the last write is written anew with the next one only.
+      if (steps.every(({ trouble }) => trouble !== 'data')) {
+        expect(await record(run)).toBe(whole);
+      }
+      pump.push('.');
+      await pump.finish();
+      expect(await record(run)).toBe(`${whole}.`);
+    }),
+    { numRuns: 25 },
+  );
+}, 20_000);
+
+/** Breaks the connection that writes, in whatever it is doing. */
+async function breakConnections(): Promise<void> {
+  const killer = world.bus.redis.duplicate();
+  const id = await world.bus.redis.client('ID');
+  await killer.client('KILL', 'ID', id);
+  killer.disconnect();
+}
