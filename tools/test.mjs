@@ -16,6 +16,10 @@ const say = (/** @type {string} */ line) => console.log(line);
 const { signal } = stopOnSignals(say);
 const scratch = mkdtempSync(path.join(os.tmpdir(), 'flowly-test-'));
 
+/** A test that hangs must say so long before whoever waits for all of them gives up. */
+const TEST_MS = 30_000;
+const STAGE_MS = 20 * 60_000;
+
 /** @type {Stage[]} */
 const stages = [
   nxStage('lint', 'lint'),
@@ -53,7 +57,7 @@ async function runStages(chosen) {
   for (const stage of chosen) {
     say(`\n── ${stage.name}`);
     const began = Date.now();
-    const { passed, failed } = await stage.run();
+    const { passed, failed } = await countOf(stage);
     total.passed += passed;
     total.failed += failed;
     const seconds = ((Date.now() - began) / 1000).toFixed(1).padStart(6);
@@ -61,6 +65,22 @@ async function runStages(chosen) {
   }
   say(`\n${summary.join('\n')}\n`);
   return total;
+}
+
+/**
+ * A stage that was ended because it took too long has failed.
+ * @param {Stage} stage
+ * @returns {Promise<Count>}
+ */
+async function countOf(stage) {
+  try {
+    return await stage.run();
+  } catch (error) {
+    const late = error instanceof DOMException && error.name === 'TimeoutError';
+    if (signal.aborted || !late) throw error;
+    say(`${stage.name} took more than ${STAGE_MS / 60_000} minutes and was ended.`);
+    return { passed: 0, failed: 1 };
+  }
 }
 
 /**
@@ -80,8 +100,13 @@ function nxStage(target, part) {
  * @returns {Promise<Count>}
  */
 async function check(command, args) {
-  const code = await run(command, args, { cwd: ROOT, env: nxEnv(process.env), signal });
+  const code = await run(command, args, { cwd: ROOT, env: nxEnv(process.env), signal: limited() });
   return code === 0 ? { passed: 1, failed: 0 } : { passed: 0, failed: 1 };
+}
+
+/** Ends a stage when it is stopped, or when it takes far too long. */
+function limited() {
+  return AbortSignal.any([signal, AbortSignal.timeout(STAGE_MS)]);
 }
 
 /**
@@ -102,7 +127,8 @@ function jestStage(name, part, config) {
 async function runJest(config, report) {
   const jest = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
   const args = ['-c', config, '--maxWorkers=2', '--json', `--outputFile=${report}`];
-  const code = await run(process.execPath, [jest, ...args], { cwd: ROOT, signal });
+  args.push(`--testTimeout=${TEST_MS}`);
+  const code = await run(process.execPath, [jest, ...args], { cwd: ROOT, signal: limited() });
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(
     readFileSync(report, 'utf8'),
