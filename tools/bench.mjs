@@ -34,7 +34,9 @@ async function bundle() {
   await rm(outdir, { recursive: true, force: true });
   await build({
     absWorkingDir: ROOT,
-    entryPoints: ['main', 'model-server', 'floor'].map((name) => `tools/bench/${name}.ts`),
+    entryPoints: ['main', 'model-server', 'floor', 'profiler'].map(
+      (name) => `tools/bench/${name}.ts`,
+    ),
     outdir,
     bundle: true,
     platform: 'node',

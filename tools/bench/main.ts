@@ -40,12 +40,7 @@ async function bench(options: Options): Promise<void> {
   const machine = describeMachine();
   const loadBefore = load();
   say(`${machineLine(machine)}; load ${loadBefore} before`);
-  const { profile } = options;
-  const stage = await Stage.set(
-    profile === undefined
-      ? {}
-      : { NODE_OPTIONS: `--cpu-prof --cpu-prof-dir=${path.resolve(profile)}` },
-  );
+  const stage = await Stage.set(profiling(options));
   let result: Result;
   try {
     result = await measure(stage, options);
@@ -61,6 +56,13 @@ async function bench(options: Options): Promise<void> {
     writeFileSync(options.json, `${JSON.stringify(report, null, 2)}\n`);
   }
   if (lostTokens > 0) process.exitCode = 1;
+}
+
+/** The environment of services that write profiles. */
+function profiling({ profile }: Options): NodeJS.ProcessEnv {
+  if (profile === undefined) return {};
+  const profiler = path.join(__dirname, 'profiler.js');
+  return { NODE_OPTIONS: `--require ${profiler}`, BENCH_PROFILES: path.resolve(profile) };
 }
 
 function optionsOrComplaint(): Options | null {

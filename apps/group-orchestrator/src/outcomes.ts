@@ -1,23 +1,46 @@
 import { z } from 'zod';
-import type { CommandOutcome } from '@flowly/contract';
+import { storedGroupViewSchema, type CommandOutcome, type StoredGroupView } from '@flowly/contract';
+import type { Decision } from '@flowly/delivery';
 import type { GroupSnapshots } from './views/snapshots';
 
-/** Outcomes as they are stored: a group's snapshot is not, it is read when the answer goes out. */
+/**
+ * Outcomes as they are stored: a group's snapshot is not, it is read when a repeated command is answered. The first
+ * answer shows the group as the commit left it, however far its run has come when the answer goes out.
+ */
 const outcomeSchema = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('done') }),
   z.object({ kind: z.literal('group'), groupId: z.string(), includeMessages: z.boolean() }),
+  z.object({
+    kind: z.literal('changed group'),
+    view: storedGroupViewSchema,
+    nextSeq: z.number().int(),
+    includeMessages: z.boolean(),
+  }),
 ]);
-export type GroupOutcome = z.infer<typeof outcomeSchema>;
 
-/** The answer that a stored outcome stands for, now. @throws ContractError when the group was deleted since */
+/** The decision of a command that answers with the group it changed. */
+export function changedGroup(
+  view: StoredGroupView,
+  nextSeq: number,
+  includeMessages: boolean,
+): Decision {
+  return {
+    outcome: { kind: 'group', groupId: view.id, includeMessages },
+    answer: { kind: 'changed group', view, nextSeq, includeMessages },
+  };
+}
+
+/** The answer that a stored outcome stands for. @throws ContractError when the group was deleted since */
 export async function presentOutcome(
   outcome: unknown,
   hostId: string,
-  snapshots: Pick<GroupSnapshots, 'committed'>,
+  snapshots: Pick<GroupSnapshots, 'now' | 'asCommitted'>,
 ): Promise<CommandOutcome> {
   const stored = outcomeSchema.parse(outcome);
   if (stored.kind === 'done') return { result: { hostId, ok: true } };
-  return {
-    result: { hostId, room: await snapshots.committed(stored.groupId, stored.includeMessages) },
-  };
+  const room =
+    stored.kind === 'group'
+      ? await snapshots.now(stored.groupId, stored.includeMessages)
+      : await snapshots.asCommitted(stored);
+  return { result: { hostId, room } };
 }

@@ -1,4 +1,6 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { jobId } from '@flowly/bus';
+import { ContractError } from '@flowly/contract';
 import { addBotTurn } from '@flowly/delivery';
 import { endRun, endWaitingRun, nextOpenRun, type Run } from '@flowly/store';
 import type { Bot } from './bot';
@@ -24,6 +26,28 @@ export async function commitEnd(bot: Bot, run: Run, terminal: Terminal): Promise
     handOn(bot, run.sessionKey);
     return true;
   });
+}
+
+/**
+ * `commitEnd` for an answer that may not be lost: what cannot be written now (a full disk, a file that is held) is
+ * tried again until it can or the run is lost, and no model is asked anew.
+ */
+export async function commitWhenPossible(
+  bot: Bot,
+  run: Run,
+  terminal: Terminal,
+  retry: { everyMs: number; onError: (error: unknown) => void; lost: AbortSignal },
+): Promise<void> {
+  while (!retry.lost.aborted) {
+    try {
+      await commitEnd(bot, run, terminal);
+      return;
+    } catch (error) {
+      if (!(error instanceof ContractError)) throw error;
+      retry.onError(error);
+      await delay(retry.everyMs);
+    }
+  }
 }
 
 /** Ends a run that never began, with an empty text (bots.md §3.3); inside a transaction. */

@@ -1,11 +1,10 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { ContractError, isInternalSession, type Limits, type Usage } from '@flowly/contract';
+import { isInternalSession, type Limits, type Usage } from '@flowly/contract';
 import type { LiveRecords, LiveRun } from '@flowly/bus';
 import { addEvent } from '@flowly/delivery';
 import { ModelAborted, ModelFailure, streamModel } from '@flowly/models';
 import type { Run } from '@flowly/store';
 import type { Bot } from './bot';
-import { commitEnd } from './end-turn';
+import { commitEnd, commitWhenPossible } from './end-turn';
 import { modelCall, type ModelCall } from './model-call';
 import { PiecePump } from './piece-pump';
 import { chatStreamEvent, type Terminal } from './terminal';
@@ -41,7 +40,12 @@ export async function driveTurn(
   const pump = pumpFor(bot, run, settings, signals, begun);
   const terminal = await answer(bot, run, settings, signals, pump);
   await pump.finish();
-  await commitWhenPossible(bot, run, terminal, settings, signals.lost);
+  const { limits, onError } = settings;
+  await commitWhenPossible(bot, run, terminal, {
+    everyMs: limits.renewMs,
+    onError,
+    lost: signals.lost,
+  });
 }
 
 /** Ends a run that cannot go on, without asking a model. */
@@ -76,26 +80,6 @@ export async function resetForTakeover(bot: Bot, run: Run, live: LiveRecords): P
       }),
     ),
   );
-}
-
-/** An answer that cannot be written now (a full disk, a file that is held) is kept and tried again, not asked for again. */
-async function commitWhenPossible(
-  bot: Bot,
-  run: Run,
-  terminal: Terminal,
-  { limits, onError }: TurnSettings,
-  lost: AbortSignal,
-): Promise<void> {
-  while (!lost.aborted) {
-    try {
-      await commitEnd(bot, run, terminal);
-      return;
-    } catch (error) {
-      if (!(error instanceof ContractError)) throw error;
-      onError(error);
-      await delay(limits.renewMs);
-    }
-  }
 }
 
 async function answer(

@@ -5,13 +5,15 @@ import { addReply } from './outbox';
 /** What a command came to: the outcome to store, and what adds the jobs that follow from it. */
 export interface Decision {
   outcome: unknown;
+  /** What the first answer is made of, when it says more than the outcome that is kept. */
+  answer?: unknown;
   addJobs?: () => void;
 }
 
 /**
  * One decision of a command, inside the transaction it changes rows in: it takes effect once however often the command
  * is delivered (design rule 2). `decide` changes rows and adds its events; the order in the outbox is events,
- * reply, jobs. A second delivery changes nothing and answers from the stored outcome.
+ * reply, jobs (a relay may carry the jobs before the reply: what the reply says is decided here). A second delivery changes nothing and answers from the stored outcome.
  *
  * @throws what `decide` throws: then nothing was changed and nothing is answered from here
  */
@@ -25,8 +27,8 @@ export function decideOnce(
     addReply(database, command, known);
     return;
   }
-  const { outcome, addJobs } = decide();
+  const { outcome, answer = outcome, addJobs } = decide();
   storeOutcome(database, command.id, outcome, Date.now());
-  addReply(database, command, outcome);
+  addReply(database, command, answer);
   addJobs?.();
 }

@@ -10,6 +10,7 @@ import {
 } from '@flowly/groups';
 import type { GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
+import { changedGroup } from '../outcomes';
 import { addGroupEvent } from '../views/group-event';
 
 /** `create`: the limit of groups is examined before what the group is to be (groups.md §2, order of checks). */
@@ -28,8 +29,8 @@ export function createGroup(orchestrator: Orchestrator): CommandHandler {
         }
         const id = deriveUuid(command.id, 'group');
         const group = insert(groups, id, params, bots);
-        addGroupEvent(store, groups, group, { type: 'updated' });
-        return { outcome: { kind: 'group', groupId: id, includeMessages: params.includeMessages } };
+        const view = addGroupEvent(store, groups, group, { type: 'updated' });
+        return changedGroup(view, group.nextSeq, params.includeMessages);
       }),
     );
     return 'follows from the commit';

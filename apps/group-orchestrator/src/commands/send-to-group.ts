@@ -19,6 +19,7 @@ import type { GroupRecord, GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 import { addStep, membersOf } from '../turns/give-step';
 import { panelSteps } from '../turns/run-steps';
+import { changedGroup } from '../outcomes';
 import { addGroupEvent } from '../views/group-event';
 
 interface Send {
@@ -86,7 +87,7 @@ function decideSend(
     run: run ?? group.run,
     updatedAt: at.toISOString(),
   });
-  addGroupEvent(
+  const view = addGroupEvent(
     orchestrator.store,
     groups,
     stored,
@@ -94,7 +95,7 @@ function decideSend(
     { starting: calls.responders },
   );
   return {
-    outcome: { kind: 'group', groupId: stored.id, includeMessages: send.includeMessages },
+    ...changedGroup(view, stored.nextSeq, send.includeMessages),
     addJobs: () => {
       if (run) giveAll(orchestrator, groups, { ...stored, run }, calls, bots, at.getTime());
     },

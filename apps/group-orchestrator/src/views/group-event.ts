@@ -1,4 +1,4 @@
-import type { GroupMessage, GroupSnapshotType } from '@flowly/contract';
+import type { GroupMessage, GroupSnapshotType, StoredGroupView } from '@flowly/contract';
 import { activeMembers, panelStepKey, storedGroupView } from '@flowly/groups';
 import { addEvent, type Effects } from '@flowly/delivery';
 import type { GroupRecord, GroupTransaction, GroupStore } from '@flowly/store';
@@ -13,7 +13,7 @@ export interface GroupEventParts {
 
 /**
  * Adds an event that shows the group as `group` is, inside the transaction that made it so. Messages, streams,
- * activities and readiness are not in it: the relay and the gateways add them (design rule 1).
+ * activities and readiness are not in it: the relay and the gateways add them (design rule 1). Returns what it shows.
  */
 export function addGroupEvent(
   store: GroupStore,
@@ -21,11 +21,12 @@ export function addGroupEvent(
   group: GroupRecord,
   parts: GroupEventParts,
   effects: Effects = {},
-): void {
+): StoredGroupView {
   const window = group.live > 0 ? windowBounds(group) : {};
   const room = storedGroupView(groups.viewInput(group));
   const event = { kind: 'group' as const, groupId: group.id, ...parts, room, ...window };
   addEvent(store.database, event, { ...effects, shown: shownSteps(group) });
+  return room;
 }
 
 /** First and last sequence of the live window; sequences have no gaps. */

@@ -40,9 +40,21 @@ export class GroupSnapshots {
     private readonly keys: BusKeys,
   ) {}
 
-  /** A group as it is now, for an answer that follows from a commit. @throws ContractError ROOM_NOT_FOUND */
-  async committed(groupId: string, includeMessages: boolean): Promise<GroupView> {
+  /** A group as it is now, for the answer to a repeated command. @throws ContractError ROOM_NOT_FOUND */
+  async now(groupId: string, includeMessages: boolean): Promise<GroupView> {
     return this.withLive(await this.stored(groupId, includeMessages));
+  }
+
+  /** A group as a commit left it, with the messages it had then. @throws ContractError ROOM_NOT_FOUND */
+  async asCommitted(commit: {
+    view: StoredGroupView;
+    /** Sequence of the first message that came later. */
+    nextSeq: number;
+    includeMessages: boolean;
+  }): Promise<GroupView> {
+    const { record, messages } = await this.stored(commit.view.id, commit.includeMessages);
+    const then = messages?.filter((message) => message.seq < commit.nextSeq);
+    return this.withLive({ record, view: commit.view, messages: then });
   }
 
   /** @throws ContractError ROOM_NOT_FOUND */
