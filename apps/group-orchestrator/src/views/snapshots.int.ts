@@ -1,3 +1,4 @@
+import { storedGroupView } from '@flowly/groups';
 import { accepted, ended, GroupWorld, type Given } from '../orchestrator.harness';
 import { stepAccepted } from '../turns/step-accepted';
 import { stepEnded } from '../turns/step-ended';
@@ -45,6 +46,24 @@ it('is true at its event while a run goes on: what comes after it makes the end 
   }
   await writing;
   expect(seen).toBeGreaterThan(5);
+});
+
+it('shows a group as a commit left it, however far its run has come since', async () => {
+  const group = await world.create();
+  const given = await world.send(group);
+  const view = await world.store.read((groups) => {
+    const record = groups.findGroup(group);
+    return record && storedGroupView(groups.viewInput(record));
+  });
+  if (!view) throw new Error('The group is not there.');
+  for (const member of ['default', 'writer']) {
+    await stepEnded(world.orchestrator, ended(given, member));
+  }
+  const { snapshots } = world.orchestrator;
+  const then = await snapshots.asCommitted({ view, nextSeq: 1, includeMessages: true });
+  expect(then).toMatchObject({ running: true, activeProfiles: ['default', 'writer'] });
+  expect(then.messages).toHaveLength(1);
+  expect(await snapshots.now(group, true)).toMatchObject({ running: false, messageCount: 3 });
 });
 
 it('lists every group, newest change first', async () => {
