@@ -46,7 +46,8 @@ if have[1] and tonumber(have[1]) > epoch then return 'stale' end
 local id = 'ok'
 if ARGV[4] ~= '' then id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[4]) end
 redis.call('SET', KEYS[3], ARGV[3], 'EX', ${ENDED_SECONDS * 4})
-redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', tonumber(ARGV[2]), 'last', id)
+redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', tonumber(ARGV[2]))
+if id ~= 'ok' then redis.call('HSET', KEYS[2], 'last', id) end
 redis.call('EXPIRE', KEYS[2], ${ENDED_SECONDS * 4})
 return id
 `);
