@@ -13,7 +13,8 @@ const parcelSchema = z.discriminatedUnion('target', [
   z.object({ seq, target: z.literal('group-turns'), body: jobRowSchema }),
 ]);
 export type Parcel = z.infer<typeof parcelSchema>;
-export type JobParcel = Exclude<Parcel, { target: 'events' | 'reply' }>;
+type JobParcel = Exclude<Parcel, { target: 'events' | 'reply' }>;
+export type QueueOfJobs = [JobParcel['target'], JobParcel[]];
 
 /** What a row asks for; null when it can be read by nobody, so that trying again is of no use. */
 export function readParcel({ seq, target, body }: OutboxRow): Parcel | null {
@@ -25,27 +26,18 @@ export function readParcel({ seq, target, body }: OutboxRow): Parcel | null {
   }
 }
 
-export function isJob(parcel: Parcel): parcel is JobParcel {
-  return parcel.target !== 'events' && parcel.target !== 'reply';
+/** The jobs of each queue, in their order. */
+export function jobsByQueue(parcels: readonly Parcel[]): QueueOfJobs[] {
+  const queues = new Map<JobParcel['target'], JobParcel[]>();
+  for (const parcel of parcels) {
+    if (!isJob(parcel)) continue;
+    const jobs = queues.get(parcel.target);
+    if (jobs) jobs.push(parcel);
+    else queues.set(parcel.target, [parcel]);
+  }
+  return [...queues];
 }
 
-/**
- * The order in which parcels go: jobs of one queue together, in one call, and before the answer that was decided with
- * them, because making that may take long. An answer still comes after its events and before those of later commits.
- */
-export function inOneGo(parcels: readonly Parcel[]): Parcel[][] {
-  const runs: Parcel[][] = [];
-  let answer: Parcel[][] = [];
-  for (const parcel of parcels) {
-    if (isJob(parcel)) {
-      const current = runs.at(-1);
-      if (current?.[0]?.target === parcel.target) current.push(parcel);
-      else runs.push([parcel]);
-      continue;
-    }
-    runs.push(...answer);
-    answer = parcel.target === 'reply' ? [[parcel]] : [];
-    if (parcel.target === 'events') runs.push([parcel]);
-  }
-  return [...runs, ...answer];
+function isJob(parcel: Parcel): parcel is JobParcel {
+  return parcel.target !== 'events' && parcel.target !== 'reply';
 }

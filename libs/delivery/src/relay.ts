@@ -9,7 +9,7 @@ import {
   type Database,
   type OutboxRow,
 } from '@flowly/store';
-import { inOneGo, isJob, readParcel, type JobParcel, type Parcel } from './parcel';
+import { jobsByQueue, readParcel, type Parcel, type QueueOfJobs } from './parcel';
 
 const BATCH = 100;
 const RETRY_MS = 200;
@@ -118,7 +118,7 @@ export class Relay {
     const rows = oldestOutboxRows(this.database, BATCH);
     const last = rows.at(-1);
     if (last === undefined) return false;
-    for (const parcels of inOneGo(await this.sortOut(rows))) await this.carry(parcels);
+    await this.carry(await this.sortOut(rows));
     await removeOutboxRows(this.database, last.seq);
     return rows.length === BATCH;
   }
@@ -139,17 +139,28 @@ export class Relay {
     this.onError(new Error(`${what} cannot be read. It was set aside in ext_outbox_aside.`));
   }
 
-  private async carry(parcels: Parcel[]): Promise<void> {
-    const jobs = parcels.filter(isJob);
-    const [job] = jobs;
-    if (job) await this.carryJobs(job.target, jobs);
+  /**
+   * Jobs go beside the events and answers, so that work is not held up by what is told of it. Events and answers go one
+   * after the other, as they were decided; a later event of this database can never be told before an earlier one,
+   * since whoever relays begins with the oldest row.
+   */
+  private async carry(parcels: readonly Parcel[]): Promise<void> {
+    const outcomes = await Promise.allSettled([
+      ...jobsByQueue(parcels).map((jobs) => this.carryJobs(jobs)),
+      this.tell(parcels),
+    ]);
+    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
+    if (failed) throw failed.reason;
+  }
+
+  private async tell(parcels: readonly Parcel[]): Promise<void> {
     for (const parcel of parcels) {
       if (parcel.target === 'events') await this.carryEvent(parcel);
       else if (parcel.target === 'reply') await this.carryReply(parcel);
     }
   }
 
-  private async carryJobs(queue: JobParcel['target'], jobs: JobParcel[]): Promise<void> {
+  private async carryJobs([queue, jobs]: QueueOfJobs): Promise<void> {
     const packed = jobs.map(async ({ body: { id, job } }): Promise<JobInput> => {
       return { id, data: await this.delivery.large.pack(job) };
     });
