@@ -112,7 +112,7 @@ export class LiveTurns {
   private async renewIn(database: Database, turns: readonly LiveTurn[]): Promise<void> {
     const { owner, limits } = this;
     const alive = new Set(
-      await database.write(() => renewAlive(database, owner, Date.now() + limits.aliveMs)),
+      await database.tidy(() => renewAlive(database, owner, Date.now() + limits.aliveMs)),
     );
     const stopped = new Set(runsToAbort(database, owner));
     for (const turn of turns) {

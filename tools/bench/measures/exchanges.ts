@@ -1,17 +1,8 @@
-import type { EventFrame } from '@flowly/contract';
 import { spreadOf, type Spread } from '../numbers';
 import type { Row } from '../row';
-import { inTime } from '../in-time';
 import { modelName, type Script } from '../script';
 import type { Stage } from '../stage';
-
-/** One question with its answer: when it was sent, when the first of the answer was shown. */
-interface Exchange {
-  sentAt: number;
-  shownAt: number;
-}
-/** Resolves when the answer is over. */
-type Way = (tag: number) => Promise<Exchange>;
+import { chatWay, floorWay, groupWay, type Exchange, type Way } from './ways';
 
 const WARM_UP = 20;
 const AT_ONCE: Script = { words: 1, everyMs: 0, firstMs: 0 };
@@ -21,35 +12,52 @@ const THINKING: Script = { ...STREAMING, firstMs: 100 };
 /** From a send to the model server, and from its first token back to the client; one send at a time. */
 export async function measureExchanges(stage: Stage, quick: boolean): Promise<Row[]> {
   for (const name of ['x', 'y']) await stage.makeBot(name);
-  const group = groupWay(stage, await stage.makeGroup(['x', 'y']));
+  const roomId = await stage.makeGroup(['x', 'y']);
+  const group = groupWay(stage, roomId, false);
   const chat = chatWay(stage);
-  const use = async (script: Script) => {
-    for (const name of ['x', 'default']) await stage.setModel(name, modelName(script));
-  };
-  const [sends, answers] = quick ? [40, 20] : [200, 100];
+  const groupWithMessages = groupWay(stage, roomId, true);
+  return [
+    ...(await sendRows(stage, quick ? 40 : 200, { group, chat })),
+    ...(await sendRows(stage, quick ? 40 : 200, {
+      'group, reply with messages': groupWithMessages,
+    })),
+    ...(await tokenRows(stage, quick ? 20 : 100, THINKING, { group, chat })),
+    ...(await tokenRows(stage, quick ? 20 : 100, STREAMING, { group, chat })),
+  ];
+}
+
+async function sendRows(stage: Stage, count: number, ways: Record<string, Way>): Promise<Row[]> {
+  await useScript(stage, AT_ONCE);
+  const floor = await measure(stage, floorWay(stage, AT_ONCE), count, 'toModel');
   const rows: Row[] = [];
-
-  await use(AT_ONCE);
-  const toModel = (way: Way) => measure(stage, way, sends, 'toModel');
-  const sendFloor = await toModel(floorWay(stage, AT_ONCE));
-  const target = { p50: 12, p99: 50 };
-  for (const [name, way] of [['group', group] as const, ['chat', chat] as const]) {
-    const measureName = `${name}: send → request at the model server`;
-    rows.push({ measure: measureName, floor: sendFloor, ours: await toModel(way), target });
-  }
-
-  for (const script of [THINKING, STREAMING]) {
-    await use(script);
-    const toClient = (way: Way) => measure(stage, way, answers, 'toClient');
-    const floor = await toClient(floorWay(stage, script));
-    const when = script.firstMs > 0 ? `token after ${script.firstMs} ms` : 'token at once';
-    for (const [name, way] of [['group', group] as const, ['chat', chat] as const]) {
-      const measureName = `${name}: first ${when} → client`;
-      const target = { p50: 10, overFloor: true } as const;
-      rows.push({ measure: measureName, floor, ours: await toClient(way), target });
-    }
+  for (const [name, way] of Object.entries(ways)) {
+    const ours = await measure(stage, way, count, 'toModel');
+    const target = { p50: 12, p99: 50 };
+    rows.push({ measure: `${name}: send → request at the model server`, floor, ours, target });
   }
   return rows;
+}
+
+async function tokenRows(
+  stage: Stage,
+  count: number,
+  script: Script,
+  ways: Record<string, Way>,
+): Promise<Row[]> {
+  await useScript(stage, script);
+  const floor = await measure(stage, floorWay(stage, script), count, 'toClient');
+  const when = script.firstMs > 0 ? `token after ${script.firstMs} ms` : 'token at once';
+  const rows: Row[] = [];
+  for (const [name, way] of Object.entries(ways)) {
+    const ours = await measure(stage, way, count, 'toClient');
+    const target = { p50: 10, overFloor: true } as const;
+    rows.push({ measure: `${name}: first ${when} → client`, floor, ours, target });
+  }
+  return rows;
+}
+
+async function useScript(stage: Stage, script: Script): Promise<void> {
+  for (const name of ['x', 'default']) await stage.setModel(name, modelName(script));
 }
 
 let lastTag = 0;
@@ -72,64 +80,4 @@ async function measure(
   });
   if (samples.length !== count) throw new Error(`${samples.length} calls for ${count} sends`);
   return spreadOf(samples);
-}
-
-function floorWay({ floor }: Stage, script: Script): Way {
-  return async (tag) => {
-    let shownAt = NaN;
-    const sentAt = await floor.relay(modelName(script), `Hello #${tag}`, (_, at) => {
-      if (Number.isNaN(shownAt)) shownAt = at;
-    });
-    return { sentAt, shownAt };
-  };
-}
-
-/** A group of two, one of whom is asked. */
-function groupWay({ client }: Stage, roomId: string): Way {
-  return (tag) =>
-    exchange(
-      client,
-      () => client.timed('profiles.rooms.send', { roomId, content: `@x Hello #${tag}` }),
-      (frame) => {
-        if (frame.event !== 'profile.room' || frame.data?.roomId !== roomId) return 'nothing';
-        const { type, room, patch, appended } = frame.data;
-        if (type === 'run-state' && room?.running === false) return 'over';
-        const { x } = (patch ?? room)?.streams ?? {};
-        return x || appended?.some(({ role }) => role === 'assistant') ? 'shown' : 'nothing';
-      },
-    );
-}
-
-/** The default bot's own conversation. */
-function chatWay({ client }: Stage): Way {
-  const sessionKey = 'desktop:bench';
-  return (tag) =>
-    exchange(
-      client,
-      () => client.timed('chat.send', { sessionKey, message: `Hello #${tag}` }),
-      (frame) => {
-        if (frame.event === 'agent') return 'shown';
-        return frame.event === 'chat' && frame.data?.state === 'final' ? 'over' : 'nothing';
-      },
-    );
-}
-
-async function exchange(
-  client: Stage['client'],
-  send: () => Promise<{ sentAt: number }>,
-  read: (frame: EventFrame) => 'nothing' | 'shown' | 'over',
-): Promise<Exchange> {
-  let shownAt = NaN;
-  let stop = (): unknown => undefined;
-  const over = new Promise<void>((resolve) => {
-    stop = client.listen((frame, at) => {
-      const sign = read(frame);
-      if (sign !== 'nothing' && Number.isNaN(shownAt)) shownAt = at;
-      if (sign === 'over') resolve();
-    });
-  });
-  const { sentAt } = await send();
-  await inTime(over, 'an answer');
-  stop();
-  return { sentAt, shownAt };
 }

@@ -44,5 +44,5 @@ export function takeRememberedAbort(
 
 /** Forgets aborts whose send has not come since `before` (Unix ms). */
 export async function forgetAborts(database: Database, before: number): Promise<void> {
-  await database.write(() => database.run('DELETE FROM aborts WHERE at < ?', before));
+  await database.tidy(() => database.run('DELETE FROM aborts WHERE at < ?', before));
 }

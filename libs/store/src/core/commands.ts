@@ -30,5 +30,5 @@ export function storeOutcome(
 
 /** Forgets outcomes stored before `before` (Unix ms). */
 export async function forgetOutcomes(database: Database, before: number): Promise<void> {
-  await database.write(() => database.run('DELETE FROM ext_commands WHERE stored_at < ?', before));
+  await database.tidy(() => database.run('DELETE FROM ext_commands WHERE stored_at < ?', before));
 }

@@ -54,6 +54,19 @@ describe('one writer at a time', () => {
     expect(order).toEqual(Array.from({ length: 50 }, (_, index) => index));
   });
 
+  it('waits for the disk with every decision, and not for what only tidies up', async () => {
+    const FULL = 2;
+    const NORMAL = 1;
+    const waits = () => database.pragma('synchronous');
+    expect(await database.tidy(() => [note('a'), waits()])).toEqual([1, NORMAL]);
+    expect(await database.write(() => [note('b'), waits()])).toEqual([1, FULL]);
+    const failed = database.tidy(() => {
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    expect([waits(), notes()]).toEqual([FULL, 2]);
+  });
+
   it('undoes what a failed decision wrote and goes on', async () => {
     const failed = database.write(() => {
       note('lost');

@@ -108,12 +108,23 @@ export class Database {
    * throws. Waits for other writers without blocking, up to the busy limit.
    * @throws ContractError `busyCode`, `fullCode` or `failedCode`; what `work` throws passes through
    */
-  async write<T>(work: () => T): Promise<T> {
-    const outcome = await this.afterOthers(work);
-    if (outcome === BUSY) {
-      throw new ContractError(this.options.busyCode, 'Another process holds the store.');
-    }
-    return outcome;
+  write<T>(work: () => T): Promise<T> {
+    return this.decide(() => this.attempt(work));
+  }
+
+  /**
+   * `write` for tidying up, whose loss by a power failure costs nothing but doing it again: its commit does not wait
+   * for the disk.
+   */
+  tidy<T>(work: () => T): Promise<T> {
+    return this.decide(() => {
+      this.exec('PRAGMA synchronous = NORMAL');
+      try {
+        return this.attempt(work);
+      } finally {
+        this.exec('PRAGMA synchronous = FULL');
+      }
+    });
   }
 
   /** Tells of each commit that added to the outbox, in this process. Returns how to stop. */
@@ -132,6 +143,14 @@ export class Database {
     this.sqlite.close();
   }
 
+  private async decide<T>(attempt: () => T | typeof BUSY): Promise<T> {
+    const outcome = await this.afterOthers(attempt);
+    if (outcome === BUSY) {
+      throw new ContractError(this.options.busyCode, 'Another process holds the store.');
+    }
+    return outcome;
+  }
+
   private statement(sql: string): Sqlite.Statement<unknown[], unknown> {
     const known = this.statements.get(sql);
     if (known) return known;
@@ -144,9 +163,9 @@ export class Database {
    * In the order of the calls, and only the first of those who wait tries: a hundred that each block
    * for the pragma's few ms would stop the event loop.
    */
-  private afterOthers<T>(work: () => T): Promise<T | typeof BUSY> {
+  private afterOthers<T>(attempt: () => T | typeof BUSY): Promise<T | typeof BUSY> {
     const until = Date.now() + this.options.busyMs;
-    const turn = this.lastWriter.then(() => whenFree(until, () => this.attempt(work)));
+    const turn = this.lastWriter.then(() => whenFree(until, attempt));
     this.lastWriter = turn.catch(() => undefined);
     return turn;
   }

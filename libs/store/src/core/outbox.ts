@@ -55,7 +55,7 @@ export function outboxSpan(database: Database): z.infer<typeof spanSchema> {
 
 /** Removes the rows that are out. */
 export async function removeOutboxRows(database: Database, upTo: number): Promise<void> {
-  await database.write(() => database.run('DELETE FROM ext_outbox WHERE seq <= ?', upTo));
+  await database.tidy(() => database.run('DELETE FROM ext_outbox WHERE seq <= ?', upTo));
 }
 
 const ASIDE_DDL = `CREATE TABLE IF NOT EXISTS ext_outbox_aside(
