@@ -17,6 +17,8 @@ export class BotRelays {
     this.forgetClosed();
     const relay = new Relay(database, this.delivery, presentResult, this.onError);
     this.relays.set(database, relay);
+    // What a process before this one left there.
+    relay.kick();
     return relay;
   }
 

@@ -35,10 +35,26 @@ export async function openCommandBot(runner: Runner, command: ReceivedCommand): 
   const { name = DEFAULT_BOT, expectedHostId, expectedBotId } = command.bot ?? {};
   const changed = expectedHostId !== undefined && expectedHostId !== runner.hostId;
   if (changed) throw identityChanged();
-  const bot = await runner.openBots.open(name);
+  const bot = await openBot(runner, name);
   if (expectedBotId !== undefined && expectedBotId !== bot.botId) throw identityChanged();
-  runner.relays.of(bot.database).kick();
   return bot;
+}
+
+/** Opens a bot and sees to it that what its database decides is carried out. @throws ContractError PROFILE_NOT_FOUND */
+export async function openBot({ openBots, relays }: Runner, name: string): Promise<OpenBot> {
+  const bot = await openBots.open(name);
+  relays.of(bot.database);
+  return bot;
+}
+
+/** `openBot` for jobs, whose bot may have gone meanwhile: null then. */
+export async function openBotIfThere(runner: Runner, name: string): Promise<OpenBot | null> {
+  try {
+    return await openBot(runner, name);
+  } catch (error) {
+    if (error instanceof ContractError && error.code === 'PROFILE_NOT_FOUND') return null;
+    throw error;
+  }
 }
 
 function identityChanged(): ContractError {

@@ -85,7 +85,7 @@ export class AgentWorld {
 
   drive(turns: LiveTurns, bot: Bot, run: Run): Promise<void> {
     return turns.start(bot, run, (signals) =>
-      driveTurn(bot, run, this.settings, signals, Promise.resolve()),
+      driveTurn(bot, run, this.settings, signals, () => Promise.resolve()),
     );
   }
 

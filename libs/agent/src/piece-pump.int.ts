@@ -27,7 +27,7 @@ function pumpOf(run: LiveRun, before: Promise<void> = Promise.resolve()) {
     world.bus.live,
     run,
     EVERY_MS,
-    before,
+    () => before,
     (refusal) => refusals.push(refusal),
     (error) => errors.push(error),
   );

@@ -14,14 +14,15 @@ export class PiecePump {
   private refused = false;
   private timer: NodeJS.Timeout | null = null;
   private writing: Promise<void> | null = null;
+  private begun: Promise<void> | null = null;
   private lastWrite = -Infinity;
 
   constructor(
     private readonly live: LiveRecords,
     private readonly run: LiveRun,
     private readonly everyMs: number,
-    /** What must be out before the first piece: the answer to the call that began this run. */
-    private readonly before: Promise<void>,
+    /** Sees that what must come before the first piece is out: the answer to the call that began this run. */
+    private readonly begin: () => Promise<void>,
     private readonly onRefused: (refusal: Refusal) => void,
     private readonly onError: (error: unknown) => void,
   ) {}
@@ -57,7 +58,7 @@ export class PiecePump {
   private async send(end: number): Promise<void> {
     if (end <= this.sent) return;
     try {
-      await this.before;
+      await (this.begun ??= this.begin());
       this.lastWrite = performance.now();
       await this.sendUpTo(end);
     } catch (error) {

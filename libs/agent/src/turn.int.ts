@@ -91,7 +91,7 @@ it('an attempt whose claim was taken over commits nothing', async () => {
     old,
     world.settings,
     { abort: signals, stop: () => lost.push('stop'), lost: signals, lose: () => lost.push('lose') },
-    Promise.resolve(),
+    () => Promise.resolve(),
   );
   expect(lost).toEqual(['lose']);
   expect(terminals()).toEqual([]);

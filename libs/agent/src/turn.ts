@@ -28,16 +28,16 @@ export interface TurnSignals {
 /**
  * Drives one claimed run to its single terminal (bots.md §3.3): asks the model, brings its text to the live record,
  * commits the end.
- * @param begun what must be out before the first piece (the answer to the call that began the run)
+ * @param begin sees that what must come before the first piece is out (the answer to the call that began the run)
  */
 export async function driveTurn(
   bot: Bot,
   run: Run,
   settings: TurnSettings,
   signals: TurnSignals,
-  begun: Promise<void>,
+  begin: () => Promise<void>,
 ): Promise<void> {
-  const pump = pumpFor(bot, run, settings, signals, begun);
+  const pump = pumpFor(bot, run, settings, signals, begin);
   const terminal = await answer(bot, run, settings, signals, pump);
   await pump.finish();
   const { limits, onError } = settings;
@@ -132,13 +132,13 @@ function pumpFor(
   run: Run,
   settings: TurnSettings,
   signals: TurnSignals,
-  begun: Promise<void>,
+  begin: () => Promise<void>,
 ): PiecePump {
   return new PiecePump(
     settings.live,
     liveRun(bot, run),
     settings.limits.pieceMs,
-    begun,
+    begin,
     // A record that was closed means that the group ended this step: the run still has to be ended here.
     (refusal) => (refusal === 'stale' ? signals.lose() : signals.stop()),
     settings.onError,

@@ -13,7 +13,8 @@ export interface Decision {
 /**
  * One decision of a command, inside the transaction it changes rows in: it takes effect once however often the command
  * is delivered (design rule 2). `decide` changes rows and adds its events; the order in the outbox is events,
- * reply, jobs (a relay may carry the jobs before the reply: what the reply says is decided here). A second delivery changes nothing and answers from the stored outcome.
+ * reply, jobs (a relay carries the jobs first: what the reply says is decided here). A second delivery changes nothing
+ * and answers from the stored outcome.
  *
  * @throws what `decide` throws: then nothing was changed and nothing is answered from here
  */

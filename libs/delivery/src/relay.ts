@@ -44,7 +44,8 @@ export class Relay {
     private readonly present: PresentOutcome,
     private readonly onError: (error: unknown) => void,
   ) {
-    this.unsubscribe = database.onOutbox(() => this.kick());
+    // Not at once: whoever has committed goes on first with what follows from it in this process.
+    this.unsubscribe = database.onOutbox(() => setImmediate(() => this.kick()));
   }
 
   /** Starts carrying out what is there, unless that is under way. */
@@ -140,17 +141,13 @@ export class Relay {
   }
 
   /**
-   * Jobs go beside the events and answers, so that work is not held up by what is told of it. Events and answers go one
-   * after the other, as they were decided; a later event of this database can never be told before an earlier one,
-   * since whoever relays begins with the oldest row.
+   * Jobs go first, so that work is not held up by what is told of it. Events and answers go one after the other, as they
+   * were decided; a later event of this database can never be told before an earlier one, since whoever relays begins
+   * with the oldest row.
    */
   private async carry(parcels: readonly Parcel[]): Promise<void> {
-    const outcomes = await Promise.allSettled([
-      ...jobsByQueue(parcels).map((jobs) => this.carryJobs(jobs)),
-      this.tell(parcels),
-    ]);
-    const failed = outcomes.find((outcome) => outcome.status === 'rejected');
-    if (failed) throw failed.reason;
+    for (const jobs of jobsByQueue(parcels)) await this.carryJobs(jobs);
+    await this.tell(parcels);
   }
 
   private async tell(parcels: readonly Parcel[]): Promise<void> {

@@ -1,6 +1,6 @@
 import { abortStep } from '@flowly/agent';
 import { envelopeSchema, stepAbortedSchema } from '@flowly/contract';
-import type { Runner } from '../runner';
+import { openBotIfThere, type Runner } from '../runner';
 import { refuseStep } from './refuse-step';
 import { wakeTurn } from './wake-turn';
 
@@ -9,9 +9,8 @@ export async function processAbort(runner: Runner, data: unknown): Promise<void>
   const unpacked = await runner.bus.large.unpack(envelopeSchema.parse(data));
   if (unpacked === null) return;
   const step = stepAbortedSchema.parse(unpacked.body);
-  if (!runner.directory.find(step.bot)) return refuseStep(runner, step);
-  const bot = await runner.openBots.open(step.bot);
-  runner.relays.of(bot.database).kick();
+  const bot = await openBotIfThere(runner, step.bot);
+  if (bot === null) return refuseStep(runner, step);
   const run = await abortStep(bot, step, Date.now());
   if (run) wakeTurn(runner, bot.botId, run.runId);
 }

@@ -3,7 +3,7 @@ import { envelopeSchema, type StepGiven } from '@flowly/contract';
 import { botTurnJobSchema, type RunTurn } from '@flowly/delivery';
 import type { OpenBot } from '@flowly/directory';
 import { claimRun, type Run } from '@flowly/store';
-import type { Runner } from '../runner';
+import { openBotIfThere, type Runner } from '../runner';
 import { refuseStep } from './refuse-step';
 import { runTurn } from './run-turn';
 
@@ -13,7 +13,7 @@ export async function processTurn(runner: Runner, data: unknown): Promise<void> 
   // A step whose value is gone is given again by its orchestrator.
   if (unpacked === null) return;
   const job = botTurnJobSchema.parse(unpacked.body);
-  const bot = await openBot(runner, job.bot);
+  const bot = await openBotIfThere(runner, job.bot);
   if (bot === null) {
     if (job.type === 'step') await refuseStep(runner, job);
     return;
@@ -30,11 +30,4 @@ async function takeStep(runner: Runner, bot: OpenBot, step: StepGiven): Promise<
 async function takeRun(runner: Runner, bot: OpenBot, job: RunTurn): Promise<Run | null> {
   if (bot.botId !== job.botId) return null;
   return bot.database.write(() => claimRun(bot.database, job.runId, runner.turns.claim()));
-}
-
-async function openBot(runner: Runner, name: string): Promise<OpenBot | null> {
-  if (!runner.directory.find(name)) return null;
-  const bot = await runner.openBots.open(name);
-  runner.relays.of(bot.database).kick();
-  return bot;
 }

@@ -13,7 +13,7 @@ export async function runTurn(runner: Runner, bot: OpenBot, run: Run): Promise<v
         if (run.sideEffects) return interruptTurn(bot, run);
         await resetForTakeover(bot, run, runner.bus.live);
       }
-      return driveTurn(bot, run, settings, signals, relay.drain());
+      return driveTurn(bot, run, settings, signals, () => relay.drain());
     });
   } catch (error) {
     // The claim is not renewed any more, so the run is taken up again when it lapses.
