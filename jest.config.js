@@ -1,4 +1,8 @@
 // Runs every project in one Jest process; `nx test <project>` runs one.
 module.exports = {
-  projects: ['<rootDir>/libs/*/jest.config.js', '<rootDir>/apps/*/jest.config.js', '<rootDir>/tools/jest.config.js'],
+  projects: [
+    '<rootDir>/libs/*/jest.config.js',
+    '<rootDir>/apps/*/jest.config.js',
+    '<rootDir>/tools/jest.config.js',
+  ],
 };
