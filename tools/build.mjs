@@ -1,4 +1,5 @@
-// Bundles one app into dist/apps/<app>/main.js: our own libraries inside, npm packages outside.
+// Bundles one project into dist/<project>: our own libraries inside, npm packages outside. An app becomes
+// main.js; a library index.js, which shows that it stands by itself (the apps bundle its sources).
 import { readFile, rm } from 'node:fs/promises';
 import path from 'node:path';
 import { transform } from '@swc/core';
@@ -38,18 +39,19 @@ const decoratorMetadata = {
   },
 };
 
-const app = process.argv[2];
-if (!app || !/^[a-z-]+$/.test(app)) {
-  console.error('Usage: node tools/build-app.mjs <app>');
+const project = process.argv[2] ?? '';
+if (!/^(apps|libs)\/[a-z-]+$/.test(project)) {
+  console.error('Usage: node tools/build.mjs apps/<app> | libs/<library>');
   process.exit(2);
 }
 
-const outdir = path.join(ROOT, 'dist', 'apps', app);
+const entry = project.startsWith('apps/') ? 'main' : 'index';
+const outdir = path.join(ROOT, 'dist', project);
 await rm(outdir, { recursive: true, force: true });
 const outcome = await build({
   absWorkingDir: ROOT,
-  entryPoints: [path.join('apps', app, 'src', 'main.ts')],
-  outfile: path.join(outdir, 'main.js'),
+  entryPoints: [path.join(project, 'src', `${entry}.ts`)],
+  outfile: path.join(outdir, `${entry}.js`),
   bundle: true,
   platform: 'node',
   target: 'node20',
