@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { jobId } from '@flowly/bus';
 import { ContractError } from '@flowly/contract';
 import { addBotTurn } from '@flowly/delivery';
-import { endRun, endWaitingRun, nextOpenRun, type Run } from '@flowly/store';
+import { endRun, endWaitingRun, findRun, nextOpenRun, type Run } from '@flowly/store';
 import type { Bot } from './bot';
 import { announceEnd, endStateOf, type Terminal } from './terminal';
 
@@ -13,19 +13,27 @@ import { announceEnd, endStateOf, type Terminal } from './terminal';
  */
 export async function commitEnd(bot: Bot, run: Run, terminal: Terminal): Promise<boolean> {
   return bot.database.write(() => {
+    const end = asAsked(bot, run, terminal);
     const ended = endRun(bot.database, {
       runId: run.runId,
       epoch: run.epoch,
-      state: endStateOf(terminal),
-      outcome: terminal,
-      message: terminal.state === 'final' ? { ...terminal, toolCalls: [] } : null,
-      at: terminal.completedAt,
+      state: endStateOf(end),
+      outcome: end,
+      message: end.state === 'final' ? { ...end, toolCalls: [] } : null,
+      at: end.completedAt,
     });
     if (!ended) return false;
-    announceEnd(bot, run, terminal);
+    announceEnd(bot, run, end);
     handOn(bot, run.sessionKey);
     return true;
   });
+}
+
+/** An abort that was answered holds, also when its wake came too late for the model (design rule 5). */
+function asAsked(bot: Bot, run: Run, terminal: Terminal): Terminal {
+  if (!findRun(bot.database, run.runId)?.abortRequested) return terminal;
+  const { errorCode: _code, errorMessage: _message, ...said } = terminal;
+  return { ...said, state: 'final', aborted: true };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { ContractError } from '@flowly/contract';
-import { chatHistory, findRun, type Database } from '@flowly/store';
+import { chatHistory, findRun, requestAbort, type Database } from '@flowly/store';
 import { Gate } from '@flowly/testing';
 import { accept, AgentWorld, claimed, send, SESSION, stateOf, told, until } from './agent.harness';
 import type { Bot } from './bot';
@@ -54,6 +54,22 @@ it('ends an aborted run with the text so far', async () => {
   expect(terminals()).toMatchObject([
     { state: 'final', aborted: true, message: { content: [{ text: 'so far' }] } },
   ]);
+  expect(stateOf(bot, 'r1')).toBe('aborted');
+});
+
+it.each([
+  ['answers', {}],
+  ['fails', { fault: { kind: 'reset', after: 1 } }],
+] as const)('an abort holds when its wake comes too late and the model %s', async (_, fault) => {
+  const gate = new Gate();
+  world.script({ text: ['answer', gate.opened, ' ended'], ...fault });
+  const turns = world.turns();
+  const { claimed: run } = await accept(bot, send('r1'), turns.claim());
+  const driven = run && world.drive(turns, bot, run);
+  await bot.database.write(() => requestAbort(bot.database, 'r1', null, Date.now()));
+  gate.open();
+  await driven;
+  expect(terminals()).toMatchObject([{ state: 'final', aborted: true }]);
   expect(stateOf(bot, 'r1')).toBe('aborted');
 });
 
