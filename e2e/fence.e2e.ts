@@ -19,7 +19,7 @@ const world = useWorld({
   limits: { aliveMs: 1_200, renewMs: 300, reconcileMs: 300, heartbeatMs: 200 },
 });
 
-/** Jobs may be handed to the frozen one; the other looks again after five seconds. */
+/** A job may be handed to the frozen one: then the other has it when its lock has lapsed. */
 const TAKEN_OVER_MS = 10_000;
 
 let runners: ServiceInstance[];

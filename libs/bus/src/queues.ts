@@ -24,8 +24,8 @@ export function isQueueName(name: string): name is QueueName {
 }
 
 /** Short, so that the jobs of a killed worker are taken up again within seconds. */
-const LOCK_MS = 5_000;
-const STALLED_MS = 2_000;
+const LOCK_MS = 3_000;
+const STALLED_MS = 1_000;
 /** How long an idle worker sleeps if the wake of a new job went to one that stands still. */
 const DRAIN_SECONDS = 1;
 
