@@ -64,7 +64,10 @@ it('messages that wait are answered in order after the runner died', async () =>
 
 it('an abort that was answered holds, whoever dies then', async () => {
   const chat = converse();
-  world.models.script('writer', [{ fault: { kind: 'hang-before-headers' } }, 'second']);
+  world.models.script('writer', [
+    { fault: { kind: 'hang-before-headers' } },
+    { fault: { kind: 'hang-before-headers' } },
+  ]);
   const { runId } = await chat.send('Hello');
   const waiting = await chat.send('Wait');
   const aborted = await Promise.all([chat.abort(runId), chat.abort(waiting.runId)]);

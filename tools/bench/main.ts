@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { measureExchanges } from './measures/exchanges';
+import { measureSends, measureTokens } from './measures/exchanges';
 import { measurePanels } from './measures/panels';
 import { measureReads } from './measures/reads';
 import { HELP, readOptions, type Options } from './options';
@@ -19,9 +19,13 @@ const say = (line: string) => console.log(line);
 async function measure(stage: Stage, { quick, only }: Options): Promise<Result> {
   const result: Result = { rows: [], lostTokens: 0, sentTokens: 0 };
   const add = (rows: Row[]) => result.rows.push(...rows);
-  if (only.includes('exchanges')) {
-    say('Sends and first tokens …');
-    add(await measureExchanges(stage, quick));
+  if (only.includes('sends')) {
+    say('Sends …');
+    add(await measureSends(stage, quick));
+  }
+  if (only.includes('tokens')) {
+    say('First tokens …');
+    add(await measureTokens(stage, quick));
   }
   if (only.includes('panels')) {
     say('Many members at once …');

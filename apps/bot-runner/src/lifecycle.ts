@@ -4,8 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import type { Worker } from 'bullmq';
-import { createWorker, type QueueName, type RedisClient } from '@flowly/bus';
+import { JobWorker, type QueueName, type RedisClient } from '@flowly/bus';
 import { commandsOf } from '@flowly/contract';
 import { CommandServer, eachByItself } from '@flowly/delivery';
 import { HeartbeatWriter, Periodic, type ServiceConfig } from '@flowly/service';
@@ -32,7 +31,7 @@ const ENDING_SHARE = 0.5;
 @Injectable()
 export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly commands: CommandServer;
-  private readonly workers: Map<QueueName, Worker>;
+  private readonly workers: Map<QueueName, JobWorker>;
   private readonly periodics: Periodic[];
   private readonly heartbeat: HeartbeatWriter;
   private wakes: RedisClient | null = null;
@@ -73,14 +72,12 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
 
   async onApplicationBootstrap(): Promise<void> {
     const workers = [...this.workers.values()];
-    await Promise.all(workers.map((worker) => worker.waitUntilReady()));
+    await Promise.all(workers.map((worker) => worker.ready()));
     this.wakes = await listenForWakes(this.runner, this.config.redisUrl);
     const turns = this.workers.get('bot-turns');
     if (turns) this.runner.slots.share(turns);
     for (const periodic of this.periodics) periodic.start();
-    for (const worker of workers) {
-      worker.run().catch((error: unknown) => this.runner.log.error({ err: error }, 'worker'));
-    }
+    for (const worker of workers) worker.run();
     this.heartbeat.start();
     this.runner.log.info('bot-runner is ready');
   }
@@ -105,12 +102,12 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     queue: QueueName,
     concurrency: number,
     process: (data: unknown) => Promise<void>,
-  ): [QueueName, Worker] {
+  ): [QueueName, JobWorker] {
     const { bus, log } = this.runner;
     const onError = (error: unknown) => log.error({ err: error }, queue);
     const { redisUrl } = this.config;
     const settings = { redisUrl, keys: bus.keys, queue, concurrency, process, onError };
-    return [queue, createWorker(settings)];
+    return [queue, new JobWorker(settings)];
   }
 
   private periodic(what: string, everyMs: number, work: () => Promise<void>): Periodic {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import {
   connectRedis,
-  createWorker,
+  JobWorker,
   StreamTail,
   type QueueName,
   type ReplyEntry,
@@ -105,7 +105,7 @@ export class RunnerWorld {
     queue: QueueName,
     process: (data: unknown) => Promise<void>,
   ): Promise<void> {
-    const worker = createWorker({
+    const worker = new JobWorker({
       redisUrl: this.server.url,
       keys: runner.bus.keys,
       queue,
@@ -114,8 +114,8 @@ export class RunnerWorld {
       onError: () => undefined,
     });
     this.ends.unshift(() => worker.close(true));
-    await worker.waitUntilReady();
-    void worker.run();
+    await worker.ready();
+    worker.run();
   }
 }
 

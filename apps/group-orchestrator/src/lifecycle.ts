@@ -4,8 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import type { Worker } from 'bullmq';
-import { Bus, createWorker, type QueueName } from '@flowly/bus';
+import { Bus, JobWorker, type QueueName } from '@flowly/bus';
 import { commandsOf } from '@flowly/contract';
 import { CommandServer } from '@flowly/delivery';
 import { HeartbeatWriter, Periodic, type Log, type ServiceConfig } from '@flowly/service';
@@ -28,7 +27,7 @@ const FORGET_EVERY_MS = 60_000;
 @Injectable()
 export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicationShutdown {
   private readonly commands: CommandServer;
-  private readonly workers: Worker[];
+  private readonly workers: JobWorker[];
   private readonly reconciler: Periodic;
   private readonly forgetting: Periodic;
   private readonly heartbeat: HeartbeatWriter;
@@ -53,7 +52,7 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
       concurrency: number,
       process: (data: unknown) => Promise<void>,
     ) =>
-      createWorker({
+      new JobWorker({
         redisUrl: config.redisUrl,
         keys: bus.keys,
         queue,
@@ -86,12 +85,10 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
   }
 
   async onApplicationBootstrap(): Promise<void> {
-    await Promise.all(this.workers.map((worker) => worker.waitUntilReady()));
+    await Promise.all(this.workers.map((worker) => worker.ready()));
     this.reconciler.start();
     this.forgetting.start();
-    for (const worker of this.workers) {
-      worker.run().catch((error: unknown) => this.log.error({ err: error }, 'worker'));
-    }
+    for (const worker of this.workers) worker.run();
     this.heartbeat.start();
     this.log.info('group-orchestrator is ready');
   }

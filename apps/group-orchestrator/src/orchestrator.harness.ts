@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import {
   Bus,
   connectRedis,
-  createWorker,
+  JobWorker,
   StreamTail,
   type LiveRun,
   type ReplyEntry,
@@ -95,7 +95,7 @@ export class GroupWorld {
       keys,
       limits: all,
       memberTimeoutMs,
-      bots: () => names.map((name) => ({ name, displayName: '' })),
+      bot: (name: string) => (names.includes(name) ? { name, displayName: '' } : null),
     };
     const world = new GroupWorld(server, bus, orchestrator, store, home);
     world.ends.push(() => relay.close());
@@ -211,7 +211,7 @@ export class GroupWorld {
   }
 
   private async takeOrders(queue: 'bot-turns' | 'bot-aborts'): Promise<void> {
-    const worker = createWorker({
+    const worker = new JobWorker({
       redisUrl: this.server.url,
       keys: this.bus.keys,
       queue,
@@ -223,8 +223,8 @@ export class GroupWorld {
       onError: () => undefined,
     });
     this.ends.unshift(() => worker.close(true));
-    await worker.waitUntilReady();
-    void worker.run();
+    await worker.ready();
+    worker.run();
   }
 }
 

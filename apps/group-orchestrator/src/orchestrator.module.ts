@@ -74,7 +74,9 @@ function compose(
     keys: bus.keys,
     limits: config.limits,
     memberTimeoutMs: config.memberTimeoutMs,
-    bots: () =>
-      directory.list().map(({ name, profile }) => ({ name, displayName: profile.displayName })),
+    bot: (name) => {
+      const bot = directory.find(name);
+      return bot && { name, displayName: bot.profile.displayName };
+    },
   };
 }

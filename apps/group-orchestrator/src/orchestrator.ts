@@ -17,6 +17,6 @@ export interface Orchestrator {
   limits: Limits;
   /** Longest time of a member's turn from its acceptance, in ms. */
   memberTimeoutMs: number;
-  /** All bots there are, with the names they are shown by. */
-  bots: () => GroupMember[];
+  /** A bot with the name it is shown by, read from its folder; null when there is none. */
+  bot: (name: string) => GroupMember | null;
 }

@@ -1,6 +1,7 @@
 export * from './bus';
 export * from './connection';
 export * from './heartbeats';
+export * from './job-worker';
 export * from './keys';
 export * from './large-values';
 export * from './live-record';

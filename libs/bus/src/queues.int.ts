@@ -1,10 +1,10 @@
-import type { Worker } from 'bullmq';
-import { createWorker, Queues } from './queues';
+import { JobWorker } from './job-worker';
+import { Queues } from './queues';
 import { startBus, until, type TestBus } from './test-bus.harness';
 
 let bus: TestBus;
 let queues: Queues;
-const workers: Worker[] = [];
+const workers: JobWorker[] = [];
 beforeAll(async () => {
   bus = await startBus();
   queues = new Queues(bus.server.url, bus.keys, true);
@@ -20,7 +20,7 @@ afterAll(async () => {
 });
 
 function work(process: (data: unknown) => Promise<void>) {
-  const worker = createWorker({
+  const worker = new JobWorker({
     redisUrl: bus.server.url,
     keys: bus.keys,
     queue: 'bot-commands',
@@ -29,7 +29,7 @@ function work(process: (data: unknown) => Promise<void>) {
     onError: () => undefined,
   });
   workers.push(worker);
-  void worker.run();
+  worker.run();
 }
 
 describe('the queues', () => {

@@ -1,4 +1,4 @@
-import { Queue, Worker } from 'bullmq';
+import { Queue } from 'bullmq';
 import { z } from 'zod';
 import { connectFailFast, connectRedis, type RedisClient } from './connection';
 import type { BusKeys } from './keys';
@@ -22,12 +22,6 @@ export const queueNames = Object.keys(queueTable).filter(isQueueName);
 export function isQueueName(name: string): name is QueueName {
   return Object.hasOwn(queueTable, name);
 }
-
-/** Short, so that the jobs of a killed worker are taken up again within seconds. */
-const LOCK_MS = 3_000;
-const STALLED_MS = 1_000;
-/** How long an idle worker sleeps if the wake of a new job went to one that stands still. */
-const DRAIN_SECONDS = 1;
 
 export interface JobInput {
   id: string;
@@ -124,38 +118,4 @@ export class Queues {
     if (!queue) throw new Error(`No queue ${name}.`);
     return queue;
   }
-}
-
-export interface WorkerSettings {
-  redisUrl: string;
-  keys: BusKeys;
-  queue: QueueName;
-  concurrency: number;
-  /** Gets the job's data; throwing leaves the matter to whoever repeats the job. */
-  process: (data: unknown, job: { id: string }) => Promise<void>;
-  onError: (error: Error) => void;
-}
-
-/** A worker that takes nothing until `run()` is called. */
-export function createWorker(settings: WorkerSettings): Worker {
-  const worker = new Worker(
-    settings.queue,
-    async (job) => settings.process(job.data, { id: job.id ?? '' }),
-    {
-      connection: { url: settings.redisUrl, maxRetriesPerRequest: null },
-      prefix: settings.keys.prefix,
-      autorun: false,
-      concurrency: settings.concurrency,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_MS,
-      drainDelay: DRAIN_SECONDS,
-      // A job may stall as often as its worker dies: rows decide whether it still does anything.
-      maxStalledCount: 1_000,
-      removeOnComplete: { count: 0 },
-      removeOnFail: { count: 0 },
-    },
-  );
-  worker.on('error', settings.onError);
-  worker.on('failed', (_job, error) => settings.onError(error));
-  return worker;
 }

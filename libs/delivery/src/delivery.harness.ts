@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import {
   Bus,
   connectRedis,
-  createWorker,
+  JobWorker,
   StreamTail,
   type QueueName,
   type ReplyEntry,
@@ -68,7 +68,7 @@ export class DeliveryWorld {
 
   /** Takes jobs of a queue from now on. */
   async takeJobs(queue: QueueName): Promise<void> {
-    const worker = createWorker({
+    const worker = new JobWorker({
       redisUrl: this.server.url,
       keys: this.bus.keys,
       queue,
@@ -80,8 +80,8 @@ export class DeliveryWorld {
       onError: () => undefined,
     });
     this.ends.unshift(() => worker.close(true));
-    await worker.waitUntilReady();
-    void worker.run();
+    await worker.ready();
+    worker.run();
   }
 
   /** The answers so far, out of their envelopes. */

@@ -1,3 +1,4 @@
+import { DEFAULT_BOT } from '@flowly/contract';
 import { spreadOf, type Spread } from '../numbers';
 import type { Row } from '../row';
 import { modelName, type Script } from '../script';
@@ -9,25 +10,43 @@ const AT_ONCE: Script = { words: 1, everyMs: 0, firstMs: 0 };
 const STREAMING: Script = { words: 20, everyMs: 5, firstMs: 0 };
 const THINKING: Script = { ...STREAMING, firstMs: 100 };
 
-/** From a send to the model server, and from its first token back to the client; one send at a time. */
-export async function measureExchanges(stage: Stage, quick: boolean): Promise<Row[]> {
-  for (const name of ['x', 'y']) await stage.makeBot(name);
-  const roomId = await stage.makeGroup(['x', 'y']);
-  const group = groupWay(stage, roomId, false);
-  const chat = chatWay(stage);
-  const groupWithMessages = groupWay(stage, roomId, true);
+/** From a send to the model server, one send at a time. */
+export async function measureSends(stage: Stage, quick: boolean): Promise<Row[]> {
+  const roomId = await makePair(stage, 'x', 'y');
+  const bots = ['x', DEFAULT_BOT];
+  const group = groupWay(stage, roomId, 'x', false);
+  const groupWithMessages = groupWay(stage, roomId, 'x', true);
+  const count = quick ? 40 : 200;
   return [
-    ...(await sendRows(stage, quick ? 40 : 200, { group, chat })),
-    ...(await sendRows(stage, quick ? 40 : 200, {
-      'group, reply with messages': groupWithMessages,
-    })),
-    ...(await tokenRows(stage, quick ? 20 : 100, THINKING, { group, chat })),
-    ...(await tokenRows(stage, quick ? 20 : 100, STREAMING, { group, chat })),
+    ...(await sendRows(stage, bots, count, { group, chat: chatWay(stage) })),
+    ...(await sendRows(stage, bots, count, { 'group, reply with messages': groupWithMessages })),
   ];
 }
 
-async function sendRows(stage: Stage, count: number, ways: Record<string, Way>): Promise<Row[]> {
-  await useScript(stage, AT_ONCE);
+/** From an answer's first token back to the client, one answer at a time. */
+export async function measureTokens(stage: Stage, quick: boolean): Promise<Row[]> {
+  const roomId = await makePair(stage, 'v', 'w');
+  const bots = ['v', DEFAULT_BOT];
+  const ways = { group: groupWay(stage, roomId, 'v', false), chat: chatWay(stage) };
+  const count = quick ? 20 : 100;
+  return [
+    ...(await tokenRows(stage, bots, count, THINKING, ways)),
+    ...(await tokenRows(stage, bots, count, STREAMING, ways)),
+  ];
+}
+
+async function makePair(stage: Stage, ...names: [string, string]): Promise<string> {
+  for (const name of names) await stage.makeBot(name);
+  return stage.makeGroup(names);
+}
+
+async function sendRows(
+  stage: Stage,
+  bots: readonly string[],
+  count: number,
+  ways: Record<string, Way>,
+): Promise<Row[]> {
+  await useScript(stage, bots, AT_ONCE);
   const floor = await measure(stage, floorWay(stage, AT_ONCE), count, 'toModel');
   const rows: Row[] = [];
   for (const [name, way] of Object.entries(ways)) {
@@ -40,11 +59,12 @@ async function sendRows(stage: Stage, count: number, ways: Record<string, Way>):
 
 async function tokenRows(
   stage: Stage,
+  bots: readonly string[],
   count: number,
   script: Script,
   ways: Record<string, Way>,
 ): Promise<Row[]> {
-  await useScript(stage, script);
+  await useScript(stage, bots, script);
   const floor = await measure(stage, floorWay(stage, script), count, 'toClient');
   const when = script.firstMs > 0 ? `token after ${script.firstMs} ms` : 'token at once';
   const rows: Row[] = [];
@@ -56,8 +76,8 @@ async function tokenRows(
   return rows;
 }
 
-async function useScript(stage: Stage, script: Script): Promise<void> {
-  for (const name of ['x', 'default']) await stage.setModel(name, modelName(script));
+async function useScript(stage: Stage, bots: readonly string[], script: Script): Promise<void> {
+  for (const name of bots) await stage.setModel(name, modelName(script));
 }
 
 let lastTag = 0;
@@ -72,6 +92,17 @@ async function measure(
   for (let done = 0; done < WARM_UP + count; done++) {
     const exchange = await way(++lastTag);
     if (done >= WARM_UP) exchanges.set(lastTag, exchange);
+  }
+  if (process.env['RAW']) {
+    const c = await stage.takeCalls();
+    const v = c.flatMap(({ tag, at }) => {
+      const e = exchanges.get(tag);
+      return e ? [at - e.sentAt] : [];
+    });
+    for (let i = 0; i + 40 <= v.length; i += 40) {
+      console.log(i, spreadOf(v.slice(i, i + 40)));
+    }
+    return spreadOf(v);
   }
   const samples = (await stage.takeCalls()).flatMap(({ tag, at, pieceTimes: [first = NaN] }) => {
     const exchange = exchanges.get(tag);

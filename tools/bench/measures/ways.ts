@@ -24,10 +24,16 @@ export function floorWay({ floor }: Stage, script: Script): Way {
 }
 
 /**
- * A group of two, one of whom is asked.
+ * A group of two.
+ * @param asked the member who is asked
  * @param includeMessages whether the reply of the send holds the messages; clients in delta mode do without
  */
-export function groupWay({ client }: Stage, roomId: string, includeMessages: boolean): Way {
+export function groupWay(
+  { client }: Stage,
+  roomId: string,
+  asked: string,
+  includeMessages: boolean,
+): Way {
   return (tag) =>
     exchange(
       client,
@@ -35,14 +41,14 @@ export function groupWay({ client }: Stage, roomId: string, includeMessages: boo
         client.timed('profiles.rooms.send', {
           roomId,
           includeMessages,
-          content: `@x Hello #${tag}`,
+          content: `@${asked} Hello #${tag}`,
         }),
       (frame) => {
         if (frame.event !== 'profile.room' || frame.data?.roomId !== roomId) return 'nothing';
         const { type, room, patch, appended } = frame.data;
         if (type === 'run-state' && room?.running === false) return 'over';
-        const { x } = (patch ?? room)?.streams ?? {};
-        return x || appended?.some(({ role }) => role === 'assistant') ? 'shown' : 'nothing';
+        const text = (patch ?? room)?.streams?.[asked];
+        return text || appended?.some(({ role }) => role === 'assistant') ? 'shown' : 'nothing';
       },
     );
 }

@@ -1,12 +1,5 @@
-import type { Worker } from 'bullmq';
 import { commandSchema, defaultLimits, type Command, type CommandOutcome } from '@flowly/contract';
-import {
-  Bus,
-  createWorker,
-  type PublishEffects,
-  type QueueName,
-  type ReplyAfter,
-} from '@flowly/bus';
+import { Bus, JobWorker, type PublishEffects, type QueueName, type ReplyAfter } from '@flowly/bus';
 
 export interface Served {
   command: Command;
@@ -20,7 +13,7 @@ export type Handler = (served: Served) => Promise<(CommandOutcome & { after?: Re
 export class TestServices {
   readonly bus: Bus;
   readonly served: Served[] = [];
-  private readonly workers: Worker[] = [];
+  private readonly workers: JobWorker[] = [];
   private seq = 0;
   private handler: Handler = async ({ command }) => ({ result: { name: command.name } });
 
@@ -39,7 +32,7 @@ export class TestServices {
 
   async work(...queues: QueueName[]): Promise<void> {
     for (const queue of queues) {
-      const worker = createWorker({
+      const worker = new JobWorker({
         redisUrl: this.redisUrl,
         keys: this.bus.keys,
         queue,
@@ -48,8 +41,8 @@ export class TestServices {
         onError: () => undefined,
       });
       this.workers.push(worker);
-      void worker.run();
-      await worker.waitUntilReady();
+      worker.run();
+      await worker.ready();
     }
   }
 

@@ -21,14 +21,13 @@ export function createGroup(orchestrator: Orchestrator): CommandHandler {
     if (params.idempotencyKey !== undefined) {
       throw new ContractError('UNAVAILABLE', 'Idempotency keys of groups are not built yet.');
     }
-    const bots = new Set(orchestrator.bots().map((bot) => bot.name));
     await store.transaction((groups) =>
       decideOnce(store.database, command, () => {
         if (groups.countGroups() >= limits.groups) {
           throw new ContractError('ROOM_LIMIT', `There can be at most ${limits.groups} groups.`);
         }
         const id = deriveUuid(command.id, 'group');
-        const group = insert(groups, id, params, bots);
+        const group = insert(orchestrator, groups, id, params);
         const view = addGroupEvent(store, groups, group, { type: 'updated' });
         return changedGroup(view, group.nextSeq, params.includeMessages);
       }),
@@ -38,14 +37,14 @@ export function createGroup(orchestrator: Orchestrator): CommandHandler {
 }
 
 function insert(
+  { bot }: Orchestrator,
   groups: GroupTransaction,
   id: string,
   wanted: { title?: unknown; members?: unknown; mode?: unknown; memberPolicies?: unknown },
-  bots: ReadonlySet<string>,
 ) {
   const title = groupTitle(wanted.title);
   const members = groupMembers(wanted.members);
-  const missing = members.find((name) => !bots.has(name));
+  const missing = members.find((name) => bot(name) === null);
   if (missing !== undefined) {
     throw new ContractError('PROFILE_NOT_FOUND', `The bot ${missing} no longer exists.`);
   }

@@ -33,11 +33,8 @@ export function sendToGroup(orchestrator: Orchestrator): CommandHandler {
   const { store } = orchestrator;
   return async (command) => {
     const send = parseSend(command);
-    const bots = orchestrator.bots();
     await store.transaction((groups) =>
-      decideOnce(store.database, command, () =>
-        decideSend(orchestrator, groups, command, send, bots),
-      ),
+      decideOnce(store.database, command, () => decideSend(orchestrator, groups, command, send)),
     );
     return 'follows from the commit';
   };
@@ -61,7 +58,6 @@ function decideSend(
   groups: GroupTransaction,
   command: ReceivedCommand,
   send: Send,
-  bots: readonly GroupMember[],
 ): Decision {
   const found = groups.findGroup(send.groupId);
   if (!found) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
@@ -76,11 +72,8 @@ function decideSend(
     content: send.content,
     createdAt: at.toISOString(),
   });
-  const calls = whoAnswers({
-    text: send.content,
-    members: membersOf(group, bots),
-    policies: group.policies,
-  });
+  const members = membersOf(orchestrator, group);
+  const calls = whoAnswers({ text: send.content, members, policies: group.policies });
   const run = startRun(command, group, calls.responders, at);
   const stored = groups.updateGroup({
     ...group,
@@ -97,7 +90,7 @@ function decideSend(
   return {
     ...changedGroup(view, stored.nextSeq, send.includeMessages),
     addJobs: () => {
-      if (run) giveAll(orchestrator, groups, { ...stored, run }, calls, bots, at.getTime());
+      if (run) giveAll(orchestrator, groups, { ...stored, run }, calls, members, at.getTime());
     },
   };
 }
@@ -119,7 +112,7 @@ function giveAll(
   groups: GroupTransaction,
   group: GroupRecord & { run: StoredRun },
   calls: { responders: string[]; directed: boolean },
-  bots: readonly GroupMember[],
+  members: readonly GroupMember[],
   at: number,
 ): void {
   const steps = calls.responders.map((member) => ({
@@ -127,5 +120,5 @@ function giveAll(
     stepKey: panelStepKey(group.run.id, member),
   }));
   groups.saveRunState(group.id, group.run.id, panelSteps(steps, calls.directed, at));
-  for (const step of steps) addStep(store, groups, group, step, bots, at);
+  for (const step of steps) addStep(store, groups, group, step, members, at);
 }

@@ -9,6 +9,7 @@ import {
   type StoredRun,
 } from '@flowly/groups';
 import type { GroupReader, GroupRecord, GroupStore } from '@flowly/store';
+import type { Orchestrator } from '../orchestrator';
 
 /**
  * Gives a member its step, as a job that follows from the commit. What it reads is decided by its watermark and
@@ -19,13 +20,13 @@ export function addStep(
   groups: GroupReader,
   group: GroupRecord & { run: StoredRun },
   step: { member: string; stepKey: string },
-  bots: readonly GroupMember[],
+  members: readonly GroupMember[],
   attempt: number,
 ): void {
   addBotTurn(store.database, jobId('step', step.stepKey, String(attempt)), {
     type: 'step',
     ...stepRef(group, step),
-    prompt: promptFor(groups, group, step.member, bots),
+    prompt: promptFor(groups, group, step.member, members),
     disabledTools: disabledTools(step.member, {
       mode: group.run.mode,
       members: group.members,
@@ -60,7 +61,7 @@ function promptFor(
   groups: GroupReader,
   group: GroupRecord & { run: StoredRun },
   member: string,
-  bots: readonly GroupMember[],
+  members: readonly GroupMember[],
 ): string {
   const watermark = group.watermarks[member] ?? 0;
   const boundary = group.run.members[member]?.boundary ?? group.live;
@@ -73,15 +74,13 @@ function promptFor(
   return memberPrompt({
     groupTitle: group.title,
     mode: group.run.mode,
-    members: membersOf(group, bots),
+    members,
     member,
     context,
   });
 }
 
 /** The members with the names they are shown by; a member whose bot is gone keeps its own. */
-export function membersOf(group: GroupRecord, bots: readonly GroupMember[]): GroupMember[] {
-  return group.members.map(
-    (name) => bots.find((bot) => bot.name === name) ?? { name, displayName: '' },
-  );
+export function membersOf({ bot }: Orchestrator, group: GroupRecord): GroupMember[] {
+  return group.members.map((name) => bot(name) ?? { name, displayName: '' });
 }

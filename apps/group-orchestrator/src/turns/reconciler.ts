@@ -1,16 +1,10 @@
-import {
-  isRunning,
-  stranded,
-  turnFailures,
-  type GroupMember,
-  type StoredRun,
-} from '@flowly/groups';
+import { isRunning, stranded, turnFailures, type StoredRun } from '@flowly/groups';
 import { eachByItself } from '@flowly/delivery';
 import type { GroupRecord, GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 import { addGroupEvent } from '../views/group-event';
 import { endMember } from './end-member';
-import { addAbort, addStep } from './give-step';
+import { addAbort, addStep, membersOf } from './give-step';
 import { allEnded, changeStep, readRunSteps, type RunSteps, type RunStepState } from './run-steps';
 
 /** How long a step or an abort is left alone before it is given again, in rounds of the reconciler. */
@@ -30,9 +24,8 @@ export async function reconcileGroups(orchestrator: Orchestrator): Promise<void>
       .filter(({ state }) => hasAborts(readRunSteps(state)))
       .map(({ groupId, runId }) => ({ groupId, runId })),
   }));
-  const bots = orchestrator.bots();
   await eachByItself(due.running, (groupId) =>
-    store.transaction((groups) => driveOn(orchestrator, groups, groupId, bots), {
+    store.transaction((groups) => driveOn(orchestrator, groups, groupId), {
       unlimited: true,
     }),
   );
@@ -41,12 +34,7 @@ export async function reconcileGroups(orchestrator: Orchestrator): Promise<void>
   );
 }
 
-function driveOn(
-  orchestrator: Orchestrator,
-  groups: GroupTransaction,
-  groupId: string,
-  bots: readonly GroupMember[],
-): void {
+function driveOn(orchestrator: Orchestrator, groups: GroupTransaction, groupId: string): void {
   const group = groups.findGroup(groupId);
   if (!group?.run || !isRunning(group.run)) return;
   const running = { ...group, run: group.run };
@@ -65,7 +53,7 @@ function driveOn(
     if (step.givenAt > at) {
       if (isDue) current = fail(orchestrator, groups, current, { stepKey, step }, failure, now);
     } else if (isDue || now > at) {
-      giveAgain(orchestrator, groups, current, { stepKey, step }, bots, now);
+      giveAgain(orchestrator, groups, current, { stepKey, step }, now);
     }
   }
 }
@@ -116,15 +104,15 @@ function fail(
 }
 
 function giveAgain(
-  { store }: Orchestrator,
+  orchestrator: Orchestrator,
   groups: GroupTransaction,
   group: GroupRecord & { run: StoredRun },
   { stepKey, step }: { stepKey: string; step: RunStepState },
-  bots: readonly GroupMember[],
   now: number,
 ): void {
   change(groups, group.id, group.run.id, stepKey, { givenAt: now });
-  addStep(store, groups, group, { member: step.member, stepKey }, bots, now);
+  const members = membersOf(orchestrator, group);
+  addStep(orchestrator.store, groups, group, { member: step.member, stepKey }, members, now);
 }
 
 /** Aborts are ordered again until each turn has ended (groups.md §6.3). */

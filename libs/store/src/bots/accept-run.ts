@@ -1,6 +1,6 @@
 import type { Database } from '../core/database';
 import { takeRememberedAbort } from './abort-run';
-import { findRun, type Run, type RunStep } from './run';
+import { findRun, readRun, type Run, type RunStep } from './run';
 import { touchSession } from './session';
 
 export interface NewRun {
@@ -33,10 +33,7 @@ export function acceptRun(database: Database, wanted: NewRun): Acceptance {
   if (known) return isRepeat(known, wanted) ? { kind: 'known', run: known } : { kind: 'conflict' };
   touchSession(database, wanted.sessionKey, wanted.at);
   const abortedBefore = takeRememberedAbort(database, wanted.runId, wanted.sessionKey);
-  insert(database, wanted, abortedBefore);
-  const run = findRun(database, wanted.runId);
-  if (!run) throw new Error('A run that was just written is not there.');
-  return { kind: 'new', run, abortedBefore };
+  return { kind: 'new', run: insert(database, wanted, abortedBefore), abortedBefore };
 }
 
 function isRepeat(known: Run, wanted: NewRun): boolean {
@@ -44,11 +41,11 @@ function isRepeat(known: Run, wanted: NewRun): boolean {
   return known.sessionKey === wanted.sessionKey && known.fingerprint === wanted.fingerprint;
 }
 
-function insert(database: Database, wanted: NewRun, abortRequested: boolean): void {
+function insert(database: Database, wanted: NewRun, abortRequested: boolean): Run {
   const { message, modelOverride, disabledTools = [] } = wanted;
-  database.run(
+  const row = database.get(
     `INSERT INTO runs(run_id, session_key, state, origin, fingerprint, params, step, accepted_at, abort_requested)
-     VALUES (?, ?, 'accepted', ?, ?, ?, ?, ?, ?)`,
+     VALUES (?, ?, 'accepted', ?, ?, ?, ?, ?, ?) RETURNING *`,
     wanted.runId,
     wanted.sessionKey,
     wanted.origin,
@@ -58,4 +55,5 @@ function insert(database: Database, wanted: NewRun, abortRequested: boolean): vo
     wanted.at,
     abortRequested ? 1 : 0,
   );
+  return readRun(row);
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Database } from '../core/database';
 import { addMessage } from './message';
-import { findRun, nextOpenRun, type Run } from './run';
+import { findRun, isNextInSession, readRun, type Run } from './run';
 
 export interface Claim {
   /** The process that drives the run. */
@@ -20,10 +20,10 @@ export interface Claim {
 export function claimRun(database: Database, runId: string, claim: Claim): Run | null {
   const run = findRun(database, runId);
   if (!run || !isFree(run, claim.at)) return null;
-  if (nextOpenRun(database, run.sessionKey)?.runId !== runId) return null;
-  database.run(
+  if (!isNextInSession(database, run)) return null;
+  const row = database.get(
     `UPDATE runs SET state = 'running', owner = ?, alive_until = ?, epoch = epoch + 1,
-       started_at = COALESCE(started_at, ?) WHERE run_id = ?`,
+       started_at = COALESCE(started_at, ?) WHERE run_id = ? RETURNING *`,
     claim.owner,
     claim.aliveUntil,
     claim.at,
@@ -32,7 +32,7 @@ export function claimRun(database: Database, runId: string, claim: Claim): Run |
   if (run.startedAt === null) {
     addMessage(database, { ...run, role: 'user', payload: { text: run.message }, at: claim.at });
   }
-  return findRun(database, runId);
+  return readRun(row);
 }
 
 function isFree(run: Run, at: number): boolean {

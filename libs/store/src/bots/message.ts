@@ -82,20 +82,26 @@ export function toChatMessage(row: MessageRow): ChatMessage {
   };
 }
 
+const contextRowsSchema = z.array(
+  z.object({ role: z.enum(['user', 'assistant']), text: z.string() }),
+);
 /** One message as the model is given it. */
-export interface ContextMessage {
-  role: MessageRow['role'];
-  text: string;
-}
+export type ContextMessage = z.infer<typeof contextRowsSchema>[number];
 
-/** The newest `limit` words of a session, oldest first, for the model. An answer without text is left out. */
+/**
+ * The newest `limit` words of a session, oldest first, for the model. An answer without text is left out. Each turn
+ * reads this, so only the text is taken out of the rows.
+ */
 export function contextMessages(
   database: Database,
   sessionKey: string,
   limit: number,
 ): ContextMessage[] {
-  return messagesBefore(database, sessionKey, Number.MAX_SAFE_INTEGER, limit)
-    .filter((row) => row.payload.text !== '')
-    .map((row) => ({ role: row.role, text: row.payload.text }))
-    .reverse();
+  const rows = database.all(
+    `SELECT role, json_extract(payload, '$.text') AS text FROM messages
+     WHERE session_key = ? AND json_extract(payload, '$.text') <> '' ORDER BY id DESC LIMIT ?`,
+    sessionKey,
+    limit,
+  );
+  return contextRowsSchema.parse(rows).reverse();
 }

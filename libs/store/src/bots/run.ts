@@ -88,6 +88,12 @@ export function nextOpenRun(database: Database, sessionKey: string): Run | null 
   );
 }
 
+/** Whether no run of its session that is older is still open: only then it may run. */
+export function isNextInSession(database: Database, { sessionKey, seq }: Run): boolean {
+  const sql = `SELECT 1 FROM runs WHERE session_key = ? AND seq < ? AND ${OPEN} LIMIT 1`;
+  return database.get(sql, sessionKey, seq) === undefined;
+}
+
 /** Runs that nobody drives at `at` (Unix ms) and that are first in their session, in order of acceptance. */
 export function runsToTakeUp(database: Database, at: number): Run[] {
   return database
@@ -98,7 +104,7 @@ export function runsToTakeUp(database: Database, at: number): Run[] {
        ORDER BY seq`,
       at,
     )
-    .map((row) => runRowSchema.parse(row));
+    .map(readRun);
 }
 
 /** Runs accepted and not ended. */
@@ -113,6 +119,11 @@ export function lastUsedAt(database: Database): number | null {
   return row === undefined ? null : z.object({ accepted_at: z.number() }).parse(row).accepted_at;
 }
 
+/** A whole row of `runs`. */
+export function readRun(row: unknown): Run {
+  return runRowSchema.parse(row);
+}
+
 function parsed(row: unknown): Run | null {
-  return row === undefined ? null : runRowSchema.parse(row);
+  return row === undefined ? null : readRun(row);
 }

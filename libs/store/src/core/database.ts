@@ -94,7 +94,7 @@ export class Database {
   read<T>(work: () => T): T {
     if (this.sqlite.inTransaction) return work();
     try {
-      this.exec('BEGIN');
+      this.run('BEGIN');
       return work();
     } catch (error) {
       throw this.translated(error);
@@ -176,7 +176,7 @@ export class Database {
     let result: T;
     try {
       result = work();
-      this.exec('COMMIT');
+      this.run('COMMIT');
     } catch (error) {
       this.rollBack();
       throw this.translated(error);
@@ -187,7 +187,7 @@ export class Database {
 
   private begin(): boolean {
     try {
-      this.exec('BEGIN IMMEDIATE');
+      this.run('BEGIN IMMEDIATE');
       return true;
     } catch (error) {
       if (isBusy(error)) return false;
@@ -198,7 +198,7 @@ export class Database {
   private rollBack(): void {
     this.outboxTouched = false;
     // SQLite ends the transaction by itself on some errors (full disk, I/O).
-    if (this.sqlite.inTransaction) this.exec('ROLLBACK');
+    if (this.sqlite.inTransaction) this.run('ROLLBACK');
   }
 
   private announce(): void {

@@ -1,0 +1,91 @@
+import { Worker, type Job } from 'bullmq';
+import type { BusKeys } from './keys';
+import type { QueueName } from './queues';
+
+/** Short, so that the jobs of a killed worker are taken up again within seconds. */
+const LOCK_MS = 3_000;
+const STALLED_MS = 1_000;
+/** How long an idle worker sleeps if the wake of a new job went to one that stands still. */
+const DRAIN_SECONDS = 1;
+
+export interface WorkerSettings {
+  redisUrl: string;
+  keys: BusKeys;
+  queue: QueueName;
+  /** How many jobs are worked on at once. */
+  concurrency: number;
+  /** Gets the job's data; throwing leaves the matter to whoever repeats the job. */
+  process: (data: unknown, job: { id: string }) => Promise<void>;
+  onError: (error: Error) => void;
+}
+
+/**
+ * Works on the jobs of a queue; takes nothing until `run()` is called.
+ *
+ * BullMQ looks for as many jobs as it may work on before it begins the first: with room for many, a job that comes
+ * alone waits for a second look at the queue. So it is given room for one more than it works on, up to the bound.
+ */
+export class JobWorker {
+  private readonly worker: Worker;
+  private bound: number;
+  private working = 0;
+
+  constructor(private readonly settings: WorkerSettings) {
+    this.bound = settings.concurrency;
+    this.worker = new Worker(settings.queue, (job) => this.process(job), {
+      connection: { url: settings.redisUrl, maxRetriesPerRequest: null },
+      prefix: settings.keys.prefix,
+      autorun: false,
+      concurrency: 1,
+      lockDuration: LOCK_MS,
+      stalledInterval: STALLED_MS,
+      drainDelay: DRAIN_SECONDS,
+      // A job may stall as often as its worker dies: rows decide whether it still does anything.
+      maxStalledCount: 1_000,
+      removeOnComplete: { count: 0 },
+      removeOnFail: { count: 0 },
+    });
+    this.worker.on('error', settings.onError);
+    this.worker.on('failed', (_job, error) => settings.onError(error));
+  }
+
+  /** How many jobs are worked on at once; can be changed at any time. */
+  get concurrency(): number {
+    return this.bound;
+  }
+
+  set concurrency(bound: number) {
+    this.bound = bound;
+    this.makeRoom();
+  }
+
+  /** Resolves when its connections are up. */
+  async ready(): Promise<void> {
+    await this.worker.waitUntilReady();
+  }
+
+  run(): void {
+    this.worker.run().catch(this.settings.onError);
+  }
+
+  /** @param force lets go of jobs under way, as a process that dies does */
+  close(force = false): Promise<void> {
+    return this.worker.close(force);
+  }
+
+  /** Must make room before its first pause: BullMQ looks for the next job right after it has called this. */
+  private async process(job: Job): Promise<void> {
+    this.working++;
+    this.makeRoom();
+    try {
+      await this.settings.process(job.data, { id: job.id ?? '' });
+    } finally {
+      this.working--;
+      this.makeRoom();
+    }
+  }
+
+  private makeRoom(): void {
+    this.worker.concurrency = Math.max(1, Math.min(this.bound, this.working + 1));
+  }
+}
