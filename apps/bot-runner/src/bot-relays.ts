@@ -15,7 +15,9 @@ export class BotRelays {
     const known = this.relays.get(database);
     if (known) return known;
     this.forgetClosed();
-    const relay = new Relay(database, this.delivery, presentResult, this.onError);
+    const relay = new Relay(database, this.delivery, presentResult, this.onError, {
+      yields: true,
+    });
     this.relays.set(database, relay);
     // What a process before this one left there.
     relay.kick();

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { storedGroupViewSchema, type CommandOutcome, type StoredGroupView } from '@flowly/contract';
+import { storedGroupViewSchema, type CommandOutcome } from '@flowly/contract';
 import type { Decision } from '@flowly/delivery';
+import type { CommittedGroup } from './views/group-event';
 import type { GroupSnapshots } from './views/snapshots';
 
 /**
@@ -13,20 +14,17 @@ const outcomeSchema = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('changed group'),
     view: storedGroupViewSchema,
+    shown: z.array(z.object({ member: z.string(), stepKey: z.string() })),
     nextSeq: z.number().int(),
     includeMessages: z.boolean(),
   }),
 ]);
 
 /** The decision of a command that answers with the group it changed. */
-export function changedGroup(
-  view: StoredGroupView,
-  nextSeq: number,
-  includeMessages: boolean,
-): Decision {
+export function changedGroup(committed: CommittedGroup, includeMessages: boolean): Decision {
   return {
-    outcome: { kind: 'group', groupId: view.id, includeMessages },
-    answer: { kind: 'changed group', view, nextSeq, includeMessages },
+    outcome: { kind: 'group', groupId: committed.view.id, includeMessages },
+    answer: { kind: 'changed group', ...committed, includeMessages },
   };
 }
 
@@ -41,6 +39,6 @@ export async function presentOutcome(
   const room =
     stored.kind === 'group'
       ? await snapshots.now(stored.groupId, stored.includeMessages)
-      : await snapshots.asCommitted(stored);
+      : await snapshots.asCommitted(stored, stored.includeMessages);
   return { result: { hostId, room } };
 }

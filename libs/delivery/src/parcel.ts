@@ -13,7 +13,8 @@ const parcelSchema = z.discriminatedUnion('target', [
   z.object({ seq, target: z.literal('group-turns'), body: jobRowSchema }),
 ]);
 export type Parcel = z.infer<typeof parcelSchema>;
-type JobParcel = Exclude<Parcel, { target: 'events' | 'reply' }>;
+type Told = 'events' | 'reply';
+type JobParcel = Exclude<Parcel, { target: Told }>;
 export type QueueOfJobs = [JobParcel['target'], JobParcel[]];
 
 /** What a row asks for; null when it can be read by nobody, so that trying again is of no use. */
@@ -24,6 +25,11 @@ export function readParcel({ seq, target, body }: OutboxRow): Parcel | null {
     if (error instanceof SyntaxError || error instanceof z.ZodError) return null;
     throw error;
   }
+}
+
+/** Whether rows for this target are told one after the other; all others are jobs, or unknown here. */
+export function isTold(target: string): target is Told {
+  return target === 'events' || target === 'reply';
 }
 
 /** The jobs of each queue, in their order. */
@@ -39,5 +45,5 @@ export function jobsByQueue(parcels: readonly Parcel[]): QueueOfJobs[] {
 }
 
 function isJob(parcel: Parcel): parcel is JobParcel {
-  return parcel.target !== 'events' && parcel.target !== 'reply';
+  return !isTold(parcel.target);
 }

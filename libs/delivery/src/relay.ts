@@ -9,7 +9,7 @@ import {
   type Database,
   type OutboxRow,
 } from '@flowly/store';
-import { jobsByQueue, readParcel, type Parcel, type QueueOfJobs } from './parcel';
+import { isTold, jobsByQueue, readParcel, type Parcel, type QueueOfJobs } from './parcel';
 
 const BATCH = 100;
 const RETRY_MS = 200;
@@ -30,6 +30,8 @@ export type PresentOutcome = (outcome: unknown) => Promise<CommandOutcome>;
  * Any number of processes may relay the same database: the stream drops what came twice, queues and
  * gateways know jobs and replies by their ids. What cannot go out now is tried until it can; a row that nobody can
  * read is set aside, so that it does not hold up those behind it.
+ *
+ * One that `yields` begins when the process has gone on with what follows from the commit (a turn that asks its model).
  */
 export class Relay {
   private working: Promise<void> | null = null;
@@ -43,9 +45,12 @@ export class Relay {
     private readonly delivery: Delivery,
     private readonly present: PresentOutcome,
     private readonly onError: (error: unknown) => void,
+    options: { yields?: boolean } = {},
   ) {
-    // Not at once: whoever has committed goes on first with what follows from it in this process.
-    this.unsubscribe = database.onOutbox(() => setImmediate(() => this.kick()));
+    this.unsubscribe = database.onOutbox(() => {
+      if (options.yields) setImmediate(() => this.kick());
+      else this.kick();
+    });
   }
 
   /** Starts carrying out what is there, unless that is under way. */
@@ -119,12 +124,12 @@ export class Relay {
     const rows = oldestOutboxRows(this.database, BATCH);
     const last = rows.at(-1);
     if (last === undefined) return false;
-    await this.carry(await this.sortOut(rows));
+    await this.carry(rows);
     await removeOutboxRows(this.database, last.seq);
     return rows.length === BATCH;
   }
 
-  private async sortOut(rows: readonly OutboxRow[]): Promise<Parcel[]> {
+  private async readable(rows: readonly OutboxRow[]): Promise<Parcel[]> {
     const parcels: Parcel[] = [];
     for (const row of rows) {
       const parcel = readParcel(row);
@@ -145,9 +150,10 @@ export class Relay {
    * were decided; a later event of this database can never be told before an earlier one, since whoever relays begins
    * with the oldest row.
    */
-  private async carry(parcels: readonly Parcel[]): Promise<void> {
-    for (const jobs of jobsByQueue(parcels)) await this.carryJobs(jobs);
-    await this.tell(parcels);
+  private async carry(rows: readonly OutboxRow[]): Promise<void> {
+    const jobs = await this.readable(rows.filter(({ target }) => !isTold(target)));
+    for (const queue of jobsByQueue(jobs)) await this.carryJobs(queue);
+    await this.tell(await this.readable(rows.filter(({ target }) => isTold(target))));
   }
 
   private async tell(parcels: readonly Parcel[]): Promise<void> {

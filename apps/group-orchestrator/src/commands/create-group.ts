@@ -28,8 +28,8 @@ export function createGroup(orchestrator: Orchestrator): CommandHandler {
         }
         const id = deriveUuid(command.id, 'group');
         const group = insert(orchestrator, groups, id, params);
-        const view = addGroupEvent(store, groups, group, { type: 'updated' });
-        return changedGroup(view, group.nextSeq, params.includeMessages);
+        const committed = addGroupEvent(store, groups, group, { type: 'updated' });
+        return changedGroup(committed, params.includeMessages);
       }),
     );
     return 'follows from the commit';

@@ -80,7 +80,7 @@ function decideSend(
     run: run ?? group.run,
     updatedAt: at.toISOString(),
   });
-  const view = addGroupEvent(
+  const committed = addGroupEvent(
     orchestrator.store,
     groups,
     stored,
@@ -88,7 +88,7 @@ function decideSend(
     { starting: calls.responders },
   );
   return {
-    ...changedGroup(view, stored.nextSeq, send.includeMessages),
+    ...changedGroup(committed, send.includeMessages),
     addJobs: () => {
       if (run) giveAll(orchestrator, groups, { ...stored, run }, calls, members, at.getTime());
     },

@@ -11,9 +11,23 @@ export interface GroupEventParts {
   appended?: GroupMessage[];
 }
 
+/** A step whose text so far belongs into a view. */
+export interface ShownStep {
+  member: string;
+  stepKey: string;
+}
+
+/** A group as a commit left it. */
+export interface CommittedGroup {
+  view: StoredGroupView;
+  shown: ShownStep[];
+  /** Sequence of the first message that came later. */
+  nextSeq: number;
+}
+
 /**
  * Adds an event that shows the group as `group` is, inside the transaction that made it so. Messages, streams,
- * activities and readiness are not in it: the relay and the gateways add them (design rule 1). Returns what it shows.
+ * activities and readiness are not in it: the relay and the gateways add them (design rule 1).
  */
 export function addGroupEvent(
   store: GroupStore,
@@ -21,12 +35,13 @@ export function addGroupEvent(
   group: GroupRecord,
   parts: GroupEventParts,
   effects: Effects = {},
-): StoredGroupView {
+): CommittedGroup {
   const window = group.live > 0 ? windowBounds(group) : {};
-  const room = storedGroupView(groups.viewInput(group));
-  const event = { kind: 'group' as const, groupId: group.id, ...parts, room, ...window };
-  addEvent(store.database, event, { ...effects, shown: shownSteps(group) });
-  return room;
+  const view = storedGroupView(groups.viewInput(group));
+  const shown = shownSteps(group);
+  const event = { kind: 'group' as const, groupId: group.id, ...parts, room: view, ...window };
+  addEvent(store.database, event, { ...effects, shown });
+  return { view, shown, nextSeq: group.nextSeq };
 }
 
 /** First and last sequence of the live window; sequences have no gaps. */
@@ -34,8 +49,8 @@ export function windowBounds(group: GroupRecord): { windowFirstSeq: number; last
   return { windowFirstSeq: group.nextSeq - group.live, lastSeq: group.nextSeq - 1 };
 }
 
-/** The steps whose text so far belongs into a snapshot. */
-export function shownSteps(group: GroupRecord): { member: string; stepKey: string }[] {
+/** The steps of those at work. */
+export function shownSteps(group: GroupRecord): ShownStep[] {
   const { run } = group;
   if (run === null) return [];
   return activeMembers(run, group.members).map((member) => ({

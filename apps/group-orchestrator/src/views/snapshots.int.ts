@@ -60,7 +60,7 @@ it('shows a group as a commit left it, however far its run has come since', asyn
     await stepEnded(world.orchestrator, ended(given, member));
   }
   const { snapshots } = world.orchestrator;
-  const then = await snapshots.asCommitted({ view, nextSeq: 1, includeMessages: true });
+  const then = await snapshots.asCommitted({ view, shown: [], nextSeq: 1 }, true);
   expect(then).toMatchObject({ running: true, activeProfiles: ['default', 'writer'] });
   expect(then.messages).toHaveLength(1);
   expect(await snapshots.now(group, true)).toMatchObject({ running: false, messageCount: 3 });

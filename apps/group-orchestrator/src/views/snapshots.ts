@@ -9,13 +9,19 @@ import { ContractError, type GroupView, type StoredGroupView } from '@flowly/con
 import type { Relay } from '@flowly/delivery';
 import { nameMap, storedGroupView } from '@flowly/groups';
 import type { GroupReader, GroupRecord, GroupStore } from '@flowly/store';
-import { shownSteps } from './group-event';
+import { shownSteps, type CommittedGroup, type ShownStep } from './group-event';
 
-/** A group read from the database, with what says whether it is still like that. */
+/** A group as the database has it at one moment. */
 interface Stored {
-  record: GroupRecord;
   view: StoredGroupView;
+  /** The steps whose text so far belongs into the view. */
+  shown: ShownStep[];
   messages: GroupView['messages'];
+}
+
+/** One with what says whether it is still like that. */
+interface StoredNow extends Stored {
+  rowRevision: number;
 }
 
 /** Something that was true at the event `after`. */
@@ -45,16 +51,12 @@ export class GroupSnapshots {
     return this.withLive(await this.stored(groupId, includeMessages));
   }
 
-  /** A group as a commit left it, with the messages it had then. @throws ContractError ROOM_NOT_FOUND */
-  async asCommitted(commit: {
-    view: StoredGroupView;
-    /** Sequence of the first message that came later. */
-    nextSeq: number;
-    includeMessages: boolean;
-  }): Promise<GroupView> {
-    const { record, messages } = await this.stored(commit.view.id, commit.includeMessages);
-    const then = messages?.filter((message) => message.seq < commit.nextSeq);
-    return this.withLive({ record, view: commit.view, messages: then });
+  /** A group as a commit left it, with the messages it had then. @throws ContractError ROOM_STORE_INVALID */
+  async asCommitted(commit: CommittedGroup, includeMessages: boolean): Promise<GroupView> {
+    const { view, shown, nextSeq } = commit;
+    if (!includeMessages) return this.withLive({ view, shown, messages: undefined });
+    const messages = await this.store.read((groups) => groups.liveWindow(view.id));
+    return this.withLive({ view, shown, messages: messages.filter(({ seq }) => seq < nextSeq) });
   }
 
   /** @throws ContractError ROOM_NOT_FOUND */
@@ -65,7 +67,7 @@ export class GroupSnapshots {
         value: () => this.withLive(stored),
         isCurrent: async () =>
           (await this.store.read((groups) => groups.findGroup(groupId)))?.rowRevision ===
-          stored.record.rowRevision,
+          stored.rowRevision,
       };
     });
   }
@@ -112,7 +114,7 @@ export class GroupSnapshots {
     return newestId(this.redis, this.keys.events);
   }
 
-  private stored(groupId: string, includeMessages: boolean): Promise<Stored> {
+  private stored(groupId: string, includeMessages: boolean): Promise<StoredNow> {
     return this.store.read((groups) => {
       const record = groups.findGroup(groupId);
       if (!record) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
@@ -120,14 +122,13 @@ export class GroupSnapshots {
     });
   }
 
-  private async withLive({ record, view, messages }: Stored): Promise<GroupView> {
-    const steps = shownSteps(record);
+  private async withLive({ view, shown, messages }: Stored): Promise<GroupView> {
     const [readiness, texts] = await Promise.all([
-      readReadiness(this.redis, this.keys, record.id, view.members),
-      this.live.readSteps(steps.map((step) => step.stepKey)),
+      readReadiness(this.redis, this.keys, view.id, view.members),
+      this.live.readSteps(shown.map(({ stepKey }) => stepKey)),
     ]);
     const streams = nameMap(
-      steps.flatMap(({ member }, index): [string, string][] => {
+      shown.flatMap(({ member }, index): [string, string][] => {
         const text = texts[index] ?? '';
         return text === '' ? [] : [[member, text]];
       }),
@@ -136,7 +137,11 @@ export class GroupSnapshots {
   }
 }
 
-function readStored(groups: GroupReader, record: GroupRecord, includeMessages: boolean): Stored {
-  const view = storedGroupView(groups.viewInput(record));
-  return { record, view, messages: includeMessages ? groups.liveWindow(record.id) : undefined };
+function readStored(groups: GroupReader, record: GroupRecord, includeMessages: boolean): StoredNow {
+  return {
+    view: storedGroupView(groups.viewInput(record)),
+    shown: shownSteps(record),
+    messages: includeMessages ? groups.liveWindow(record.id) : undefined,
+    rowRevision: record.rowRevision,
+  };
 }

@@ -82,26 +82,36 @@ export function toChatMessage(row: MessageRow): ChatMessage {
   };
 }
 
-const contextRowsSchema = z.array(
-  z.object({ role: z.enum(['user', 'assistant']), text: z.string() }),
-);
+const wordsSchema = z.tuple([z.number(), rowSchema.shape.role, z.string()]);
+const contextSchema = z.object({
+  words: z
+    .string()
+    .transform((json): unknown => JSON.parse(json))
+    .pipe(z.array(wordsSchema)),
+});
 /** One message as the model is given it. */
-export type ContextMessage = z.infer<typeof contextRowsSchema>[number];
+export interface ContextMessage {
+  role: MessageRow['role'];
+  text: string;
+}
 
 /**
  * The newest `limit` words of a session, oldest first, for the model. An answer without text is left out. Each turn
- * reads this, so only the text is taken out of the rows.
+ * reads this, so only the text is taken out of the rows, and all of it comes as one value.
  */
 export function contextMessages(
   database: Database,
   sessionKey: string,
   limit: number,
 ): ContextMessage[] {
-  const rows = database.all(
-    `SELECT role, json_extract(payload, '$.text') AS text FROM messages
-     WHERE session_key = ? AND json_extract(payload, '$.text') <> '' ORDER BY id DESC LIMIT ?`,
+  const row = database.get(
+    `SELECT json_group_array(json_array(id, role, payload ->> '$.text')) AS words FROM
+       (SELECT id, role, payload FROM messages WHERE session_key = ? ORDER BY id DESC LIMIT ?)`,
     sessionKey,
     limit,
   );
-  return contextRowsSchema.parse(rows).reverse();
+  return contextSchema
+    .parse(row)
+    .words.sort(([a], [b]) => a - b)
+    .flatMap(([, role, text]) => (text === '' ? [] : [{ role, text }]));
 }
