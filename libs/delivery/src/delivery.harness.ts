@@ -137,6 +137,12 @@ export function isEmpty(database: Database): boolean {
   return outboxSpan(database).oldest === null;
 }
 
+/** Rows that wait in the outbox. */
+export function waitingRows(database: Database): number {
+  const { oldest, newest } = outboxSpan(database);
+  return oldest === null || newest === null ? 0 : newest - oldest + 1;
+}
+
 /** Waits until the condition holds; fails after ten seconds. */
 export function until(condition: () => boolean | Promise<boolean>): Promise<true> {
   return untilThere(condition, 10_000, 'The condition did not come true');

@@ -2,23 +2,26 @@ import { lstatSync, readdirSync } from 'node:fs';
 import { ContractError, DEFAULT_BOT, isFreeBotName } from '@flowly/contract';
 import { isMissing } from './files';
 import { botFolder, botsFolder } from './paths';
-import { readProfile, type Profile } from './profile-file';
+import { ProfileCache } from './profile-cache';
+import type { Profile } from './profile-file';
 
 /** A bot as its folder says. */
 export interface Bot {
   name: string;
   botId: string;
   folder: string;
-  profile: Profile;
+  profile: Readonly<Profile>;
 }
 
 /**
- * The bots of an installation, read from the disk at each call: other processes change them.
+ * The bots of an installation, looked up on the disk at each call: other processes change them.
  *
  * A bot is a real folder (no link) of a good name under `profiles/` with a readable `profile.json`;
  * `default` is the data folder itself. Not here: changes, which take the directory's lock.
  */
 export class Directory {
+  private readonly profiles = new ProfileCache();
+
   constructor(readonly home: string) {}
 
   /** All bots: `default`, then by name. */
@@ -30,7 +33,7 @@ export class Directory {
     if (name !== DEFAULT_BOT && !isFreeBotName(name)) return null;
     const folder = botFolder(this.home, name);
     if (name !== DEFAULT_BOT && !isFolder(folder)) return null;
-    const profile = readProfile(folder);
+    const profile = this.profiles.read(folder);
     return profile && { name, botId: profile.botId, folder, profile };
   }
 

@@ -5,7 +5,8 @@ import { modelName, type Script } from '../script';
 import type { Stage } from '../stage';
 import { chatWay, floorWay, groupWay, type Exchange, type Way } from './ways';
 
-const WARM_UP = 20;
+/** Services that have just started are slower: their code is not compiled yet. */
+const WARM_UP = 100;
 const AT_ONCE: Script = { words: 1, everyMs: 0, firstMs: 0 };
 const STREAMING: Script = { words: 20, everyMs: 5, firstMs: 0 };
 const THINKING: Script = { ...STREAMING, firstMs: 100 };
@@ -18,7 +19,7 @@ export async function measureSends(stage: Stage, quick: boolean): Promise<Row[]>
   const groupWithMessages = groupWay(stage, roomId, 'x', true);
   const count = quick ? 40 : 200;
   return [
-    ...(await sendRows(stage, bots, count, { group, chat: chatWay(stage) })),
+    ...(await sendRows(stage, bots, count, { chat: chatWay(stage), group })),
     ...(await sendRows(stage, bots, count, { 'group, reply with messages': groupWithMessages })),
   ];
 }
@@ -27,7 +28,7 @@ export async function measureSends(stage: Stage, quick: boolean): Promise<Row[]>
 export async function measureTokens(stage: Stage, quick: boolean): Promise<Row[]> {
   const roomId = await makePair(stage, 'v', 'w');
   const bots = ['v', DEFAULT_BOT];
-  const ways = { group: groupWay(stage, roomId, 'v', false), chat: chatWay(stage) };
+  const ways = { chat: chatWay(stage), group: groupWay(stage, roomId, 'v', false) };
   const count = quick ? 20 : 100;
   return [
     ...(await tokenRows(stage, bots, count, THINKING, ways)),
@@ -92,17 +93,6 @@ async function measure(
   for (let done = 0; done < WARM_UP + count; done++) {
     const exchange = await way(++lastTag);
     if (done >= WARM_UP) exchanges.set(lastTag, exchange);
-  }
-  if (process.env['RAW']) {
-    const c = await stage.takeCalls();
-    const v = c.flatMap(({ tag, at }) => {
-      const e = exchanges.get(tag);
-      return e ? [at - e.sentAt] : [];
-    });
-    for (let i = 0; i + 40 <= v.length; i += 40) {
-      console.log(i, spreadOf(v.slice(i, i + 40)));
-    }
-    return spreadOf(v);
   }
   const samples = (await stage.takeCalls()).flatMap(({ tag, at, pieceTimes: [first = NaN] }) => {
     const exchange = exchanges.get(tag);

@@ -1,19 +1,17 @@
 import {
-  botMethodParams,
   botMethods,
   botNameSchema,
   ContractError,
   conversationMethods,
   invalid,
   isBotMethod,
-  isObject,
   paramsObjectSchema,
   parseParams,
   remoteSessionKeySchema,
   type BotMethodName,
 } from '@flowly/contract';
+import { botCommand } from './bot-command';
 import { botOrder } from './bot-order';
-import { fingerprint } from './fingerprint';
 import type { Caller, Plan } from './plan';
 
 const LEAST_TIMEOUT_MS = 1_000;
@@ -26,16 +24,9 @@ export function planRpc(params: Record<string, unknown>, caller: Caller): Plan {
   const sessionKey = sessionKeyOf(method, inner);
   caller.subscribe({ to: 'bot', bot: name });
   if (sessionKey !== undefined) caller.subscribe({ to: 'conversation', bot: name, sessionKey });
-  const parsed = parseParams(botMethodParams(method, 'rpc'), inner);
-  if (!isObject(parsed)) invalid('params must be an object.');
+  const command = botCommand('rpc', { method, given: inner, sessionKey });
   return {
-    command: {
-      name: method,
-      queue: 'bot-commands',
-      params: parsed,
-      bot: { name, ...identityGuard(params) },
-      ...(method === 'chat.send' ? { fingerprint: fingerprint(inner, sessionKey ?? '') } : {}),
-    },
+    command: { ...command, bot: { name, ...identityGuard(params) } },
     ceilingMs: clampTimeout(params['timeoutMs'], botMethods[method].ceilingMs),
     order: botOrder(method, name, sessionKey),
     offline: 'PROFILE_OFFLINE',

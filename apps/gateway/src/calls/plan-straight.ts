@@ -1,19 +1,16 @@
 import { createHash } from 'node:crypto';
 import {
   bindingMethods,
-  botMethodParams,
   botMethods,
   ContractError,
   conversationMethods,
   DEFAULT_BOT,
-  invalid,
-  isObject,
   parseParams,
   straightSessionKeySchema,
   type BotMethodName,
 } from '@flowly/contract';
+import { botCommand } from './bot-command';
 import { botOrder } from './bot-order';
-import { fingerprint } from './fingerprint';
 import type { Caller, Plan } from './plan';
 
 /** A bot method straight on the socket: the default bot's own clients (wire.md §4). */
@@ -26,17 +23,12 @@ export function planStraightCall(
   const sessionKey = sessionKeyOf(method, given, caller.clientId);
   if (sessionKey !== undefined && bindingMethods.has(method))
     caller.subscribe({ to: 'straight', sessionKey });
-  const whole = sessionKey === undefined ? given : { ...given, sessionKey };
-  const parsed = parseParams(botMethodParams(method, 'straight'), whole);
-  if (!isObject(parsed)) invalid('params must be an object.');
+  const command = botCommand('straight', { method, given, sessionKey });
   return {
     command: {
-      name: method,
-      queue: 'bot-commands',
-      params: parsed,
+      ...command,
       bot: { name: DEFAULT_BOT, ...identityGuard(expectedBotId) },
       straight: true,
-      ...(method === 'chat.send' ? { fingerprint: fingerprint(given, sessionKey ?? '') } : {}),
     },
     ceilingMs: botMethods[method].ceilingMs,
     order: botOrder(method, DEFAULT_BOT, sessionKey),

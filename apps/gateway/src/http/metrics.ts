@@ -2,10 +2,13 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Counter, Gauge, Registry } from 'prom-client';
 import type { Heartbeat, Queues } from '@flowly/bus';
 
+/** What the loop's delay is measured with: a timer of this interval, which the measured times hold. */
+const LOOP_SAMPLE_MS = 10;
+
 /** The figures of `/metrics`: its own, the queues', and those that workers write with their heartbeats. */
 export class Metrics {
   private readonly registry = new Registry();
-  private readonly delay = monitorEventLoopDelay({ resolution: 10 });
+  private readonly delay = monitorEventLoopDelay({ resolution: LOOP_SAMPLE_MS });
   private readonly calls = this.counter('flowly_gateway_calls_total', 'Calls of clients', [
     'method',
     'outcome',
@@ -63,8 +66,8 @@ export class Metrics {
       ['0.99', 99],
       ['1', 100],
     ] as const) {
-      const nanoseconds = this.delay.percentile(percentile);
-      this.loop.set({ quantile }, Number.isFinite(nanoseconds) ? nanoseconds / 1e9 : 0);
+      const lateMs = this.delay.percentile(percentile) / 1e6 - LOOP_SAMPLE_MS;
+      this.loop.set({ quantile }, Number.isFinite(lateMs) ? Math.max(0, lateMs) / 1e3 : 0);
     }
     this.delay.reset();
   }

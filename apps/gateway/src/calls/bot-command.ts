@@ -1,0 +1,33 @@
+import {
+  botMethodParams,
+  invalid,
+  isObject,
+  parseParams,
+  type BotMethodName,
+} from '@flowly/contract';
+import { fingerprint } from './fingerprint';
+import type { PlannedCommand } from './plan';
+
+/** What a client asks of a bot. */
+interface BotCall {
+  method: BotMethodName;
+  /** As the client gave them; what makes two sends the same. */
+  given: Record<string, unknown>;
+  sessionKey: string | undefined;
+}
+
+/** A bot method for the runners. @throws ContractError INVALID_REQUEST by the rules of its way */
+export function botCommand(
+  way: 'rpc' | 'straight',
+  { method, given, sessionKey }: BotCall,
+): PlannedCommand {
+  const whole = sessionKey === undefined ? given : { ...given, sessionKey };
+  const params = parseParams(botMethodParams(method, way), whole);
+  if (!isObject(params)) invalid('params must be an object.');
+  return {
+    name: method,
+    queue: 'bot-commands',
+    params,
+    ...(method === 'chat.send' ? { fingerprint: fingerprint(given, sessionKey ?? '') } : {}),
+  };
+}
