@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
+import { Redis } from 'ioredis';
 import type { Limits } from '@flowly/contract';
 import { freePort } from '../free-port';
 import { startRedis, type TestRedis } from '../redis';
@@ -94,7 +95,10 @@ export class System {
     return instance;
   }
 
-  /** Waits until every running gateway says that all services work together. */
+  /**
+   * Waits until every running gateway says that all services work together, and every process that was started last
+   * does: the heartbeat of one that was killed stays for a while.
+   */
   async ready(timeoutMs = READY_MS): Promise<void> {
     const gateways = this.instances.filter((each) => each.name === 'gateway' && each.running);
     let last = 'no answer';
@@ -107,7 +111,9 @@ export class System {
           return false;
         }
       }
-      return true;
+      const missing = await this.#withoutHeartbeat();
+      if (missing.length > 0) last = `no heartbeat of ${missing.join(', ')}`;
+      return missing.length === 0;
     };
     await until(allReady, timeoutMs, () => `not ready: ${last}\n${this.stdout}`);
   }
@@ -140,6 +146,24 @@ export class System {
     if (late.length > 0) throw new Error(`did not end within 10 s of SIGTERM: ${late.join(', ')}`);
     if (left.length > 0) throw new Error(`processes left behind: ${left.join(', ')}`);
     this.assertNoAccident();
+  }
+
+  /** Processes that run and have not said so yet. */
+  async #withoutHeartbeat(): Promise<string[]> {
+    const redis = new Redis(this.redis.url, { retryStrategy: () => null });
+    redis.on('error', () => undefined); // the server may be away
+    try {
+      const keys = await redis.keys('*:heartbeat:*');
+      const beats = ({ name, pid }: ServiceProcess) =>
+        keys.some((key) => key.includes(`:heartbeat:${name}:`) && key.includes(`-${pid}-`));
+      return this.instances
+        .filter((each) => each.running && !beats(each))
+        .map((each) => each.label);
+    } catch {
+      return ['Redis'];
+    } finally {
+      redis.disconnect();
+    }
   }
 
   #environment(port: number | undefined): NodeJS.ProcessEnv {
