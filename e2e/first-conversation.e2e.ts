@@ -101,9 +101,15 @@ it('G191, G114: says what it can do', async () => {
   expect(capabilities).toMatchObject({
     version: 2,
     profileRpcMethods: [
+      'agent.clarify.list',
+      'agent.clarify.resolve',
       'chat.abort',
       'chat.history',
       'chat.send',
+      'exec.approval.list',
+      'exec.approval.resolve',
+      'exec.policy.get',
+      'exec.policy.set',
       'provider.active',
       'provider.list',
       'sessions.list',

@@ -195,21 +195,4 @@ describe('files of a group message', () => {
     const refused = await refusedSend(id, { attachments: [large, large] });
     expect(refused.code).toBe('INVALID_PARAMS');
   }, 60_000);
-
-  it('X031, X036: of the right shape are UNAVAILABLE until they are built', async () => {
-    const { id } = await quietGroup();
-    const both = { ...file, content: 'data:text/plain;base64,aGk=', cdnUrl: 'http://nowhere' };
-    for (const attachments of [[file], [both]]) {
-      const refused = await refusedSend(id, { content: '', attachments });
-      expect(refused).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
-    }
-    expect((await page(id)).totalCount).toBe(0);
-  });
-});
-
-it("a council's message is UNAVAILABLE until councils are built", async () => {
-  const { id } = await makeGroup(world.client, ['default', 'writer'], { mode: 'council' });
-  const refused = await refusedSend(id, {});
-  expect(refused).toMatchObject({ code: 'UNAVAILABLE', retryable: true });
-  expect((await page(id)).totalCount).toBe(0);
 });

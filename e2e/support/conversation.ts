@@ -71,7 +71,8 @@ export class Conversation {
 
   terminals(runId: string): Terminal[] {
     return this.chatEvents.filter(
-      (event): event is Terminal => event.runId === runId && event.state !== 'iteration_step',
+      (event): event is Terminal =>
+        event.runId === runId && (event.state === 'final' || event.state === 'error'),
     );
   }
 

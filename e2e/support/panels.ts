@@ -1,5 +1,12 @@
 import type { GroupMessage } from '@flowly/contract';
-import { getGroup, isSettled, makeGroup, until, wholeHistory } from '@flowly/testing';
+import {
+  getGroup,
+  isSettled,
+  makeGroup,
+  until,
+  wholeHistory,
+  type ModelCall,
+} from '@flowly/testing';
 import type { FaithfulClient } from './faithful-client';
 import { readGroupValue } from './group-database';
 import type { World } from './world';
@@ -32,7 +39,7 @@ export class Panels {
     private readonly world: World,
     private readonly client: FaithfulClient,
     private readonly members: readonly string[],
-    private readonly groupIds: readonly string[],
+    readonly groupIds: readonly string[],
   ) {
     for (const groupId of groupIds) this.#posted.set(groupId, new Map());
   }
@@ -42,14 +49,15 @@ export class Panels {
     client: FaithfulClient,
     members: readonly string[],
     groups: number,
+    mode: 'panel' | 'council' = 'panel',
   ): Promise<Panels> {
-    world.models.answer(({ model, messages }) => ({
-      text: answerOf(model, lastTag(messages.at(-1)?.content ?? '')),
-      tokenDelayMs: WORD_MS[members.indexOf(model)] ?? 0,
+    world.models.answer((call) => ({
+      text: nextAnswer(call),
+      tokenDelayMs: WORD_MS[members.indexOf(call.model)] ?? 0,
     }));
     const ids: string[] = [];
     for (let count = 0; count < groups; count++)
-      ids.push((await client.ask((socket) => makeGroup(socket, members))).id);
+      ids.push((await client.ask((socket) => makeGroup(socket, members, { mode }))).id);
     return new Panels(world, client, members, ids);
   }
 
@@ -67,10 +75,16 @@ export class Panels {
     );
   }
 
-  /** How many messages are known to have been taken: too few would prove nothing. */
+  /** How many messages are known to have been taken. */
   get accepted(): number {
     const notes = [...this.#posted.values()].flatMap((posted) => [...posted.values()]);
     return notes.filter(({ accepted }) => accepted).length;
+  }
+
+  /** How many messages were taken, also where the answer to the send was lost: too few would prove nothing. */
+  async taken(): Promise<number> {
+    const asked = await Promise.all(this.groupIds.map(async (id) => (await this.#read(id)).asked));
+    return asked.flat().length;
   }
 
   /** Stops every group. Resolves when each call is over; it may have taken effect or not. */
@@ -107,6 +121,15 @@ export class Panels {
         wanted.sort(),
       );
       expect(answers.filter(({ aborted }) => aborted)).toEqual([]);
+    }
+  }
+
+  /** In every group the answers to each message came in member order, as a council's do. */
+  async expectInTurn(): Promise<void> {
+    for (const groupId of this.groupIds) {
+      const { answers } = await this.#read(groupId);
+      const order = answers.map(({ profile = '' }) => this.members.indexOf(profile));
+      expect(order).toEqual(order.map((_, index) => index % this.members.length));
     }
   }
 
@@ -157,6 +180,18 @@ export class Panels {
       if (accepted) expect(asked).toContain(tag);
     return { history, asked, answers: history.filter(({ role }) => role === 'assistant') };
   }
+}
+
+/** One answer to each message; who is asked once more, as a council does, has nothing to add. */
+function nextAnswer({ model, messages }: ModelCall): string {
+  const tag = messages
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ content }) => content.match(/Think of (tag-\d+\.)/g) ?? [])
+    .at(-1)
+    ?.slice('Think of '.length);
+  const answer = answerOf(model, tag ?? 'no tag');
+  const said = messages.some(({ role, content }) => role === 'assistant' && content === answer);
+  return said ? '(pass)' : answer;
 }
 
 function answerOf(model: string, tag: string): string {

@@ -1,10 +1,13 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { Installation } from './installation';
 import { measureSends, measureTokens } from './measures/exchanges';
+import { measureLongHistory } from './measures/long-history';
+import { measureManyGroups, type ManyGroups } from './measures/many-groups';
 import { measurePanels } from './measures/panels';
 import { measureReads } from './measures/reads';
 import { HELP, readOptions, type Options } from './options';
-import { describeMachine, load, machineLine, table } from './report';
+import { describeMachine, load, machineLine, memoryLine, table } from './report';
 import type { Row } from './row';
 import { Stage } from './stage';
 
@@ -12,48 +15,87 @@ interface Result {
   rows: Row[];
   lostTokens: number;
   sentTokens: number;
+  /** Resident memory of each service in MiB, without groups and with as many as there may be. */
+  memoryMiB?: ManyGroups['memoryMiB'];
 }
 
 const say = (line: string) => console.log(line);
 
-async function measure(stage: Stage, { quick, only }: Options): Promise<Result> {
+async function measure(options: Options): Promise<Result> {
+  const { only, quick } = options;
   const result: Result = { rows: [], lostTokens: 0, sentTokens: 0 };
-  const add = (rows: Row[]) => result.rows.push(...rows);
-  if (only.includes('sends')) {
-    say('Sends …');
-    add(await measureSends(stage, quick));
+  const onStage = only.filter((part) => part !== 'groups' && part !== 'million');
+  if (onStage.length > 0) await measureOnStage(result, { ...options, only: onStage });
+  if (only.includes('groups')) {
+    say('As many groups as there may be …');
+    const { rows, memoryMiB } = await onInstallation(options, (installation) =>
+      measureManyGroups(installation, quick),
+    );
+    result.rows.push(...rows);
+    result.memoryMiB = memoryMiB;
   }
-  if (only.includes('tokens')) {
-    say('First tokens …');
-    add(await measureTokens(stage, quick));
-  }
-  if (only.includes('panels')) {
-    say('Many members at once …');
-    const { rows, ...tokens } = await measurePanels(stage, quick);
-    add(rows);
-    Object.assign(result, tokens);
-  }
-  if (only.includes('reads')) {
-    say('Reads of a long history …');
-    add(await measureReads(stage, quick));
+  if (only.includes('million')) {
+    say('A million messages …');
+    const rows = await onInstallation(options, (installation) =>
+      measureLongHistory(installation, quick),
+    );
+    result.rows.push(...rows);
   }
   return result;
+}
+
+async function measureOnStage(result: Result, options: Options): Promise<void> {
+  const { only, quick } = options;
+  const add = (rows: Row[]) => result.rows.push(...rows);
+  const stage = await Stage.set(profiling(options));
+  try {
+    if (only.includes('sends')) {
+      say('Sends …');
+      add(await measureSends(stage, quick));
+    }
+    if (only.includes('tokens')) {
+      say('First tokens …');
+      add(await measureTokens(stage, quick));
+    }
+    if (only.includes('panels')) {
+      say('Many members at once …');
+      const { rows, ...tokens } = await measurePanels(stage, quick);
+      add(rows);
+      Object.assign(result, tokens);
+    }
+    if (only.includes('reads')) {
+      say('Reads of a long history …');
+      add(await measureReads(stage, quick));
+    }
+  } finally {
+    await stage.strike();
+  }
+}
+
+async function onInstallation<T>(
+  options: Options,
+  measureIt: (installation: Installation) => Promise<T>,
+): Promise<T> {
+  const installation = await Installation.make(profiling(options));
+  try {
+    return await measureIt(installation);
+  } finally {
+    await installation.remove();
+  }
 }
 
 async function bench(options: Options): Promise<void> {
   const machine = describeMachine();
   const loadBefore = load();
   say(`${machineLine(machine)}; load ${loadBefore} before`);
-  const stage = await Stage.set(profiling(options));
-  let result: Result;
-  try {
-    result = await measure(stage, options);
-  } finally {
-    await stage.strike();
-  }
-  const { rows, lostTokens, sentTokens } = result;
+  const result = await measure(options);
+  const { rows, lostTokens, sentTokens, memoryMiB } = result;
   say(`\n${table(rows)}\n`);
   if (sentTokens > 0) say(`Tokens lost: ${lostTokens} of ${sentTokens}.`);
+  if (memoryMiB) {
+    say(`Memory without groups: ${memoryLine(memoryMiB.empty)}.`);
+    say(`Memory with all groups: ${memoryLine(memoryMiB.filled)}.`);
+  }
   if (options.json !== undefined) {
     const { quick } = options;
     const report = { at: new Date().toISOString(), machine, loadBefore, quick, ...result };

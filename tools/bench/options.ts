@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const parts = ['sends', 'tokens', 'panels', 'reads'] as const;
+export const parts = ['sends', 'tokens', 'panels', 'reads', 'groups', 'million'] as const;
 export type Part = (typeof parts)[number];
 
 export interface Options {
@@ -19,7 +19,8 @@ export const HELP = `Measures Flowly with a scripted model server, each number b
 Usage: npm run bench -- [options]
 
   --quick        fewer samples
-  --only PART    sends (to the model), tokens (the first of an answer), panels (many members at once) or reads
+  --only PART    sends (to the model), tokens (the first of an answer), panels (many members at once), reads,
+                 groups (as many as there may be) or million (messages in one group)
   --json FILE    writes the numbers there, too
   --profile DIR  writes CPU profiles of the services there
   --help`;

@@ -33,6 +33,13 @@ export function load(): number {
   return Math.round((os.loadavg()[0] ?? 0) * 100) / 100;
 }
 
+/** Memory of all services together, and of each. */
+export function memoryLine(mib: Record<string, number>): string {
+  const each = Object.entries(mib).map(([name, size]) => `${name} ${size}`);
+  const sum = Object.values(mib).reduce((total, size) => total + size, 0);
+  return `${sum} MiB (${each.join(', ')})`;
+}
+
 /** A Markdown table, times in ms. */
 export function table(rows: readonly Row[]): string {
   const cells = rows.map((row) => [
@@ -67,6 +74,7 @@ function spreadCells(spread: Spread | null): [string, string] {
 
 function targetCell({ target }: Row): string {
   if (target === null) return '';
+  if (target.timesFloor !== undefined) return `p50 ≤ ${target.timesFloor} × floor`;
   const p50 = `p50 ≤ ${target.overFloor ? 'floor + ' : ''}${target.p50}`;
   return target.p99 === undefined ? p50 : `${p50}, p99 ≤ ${target.p99}`;
 }

@@ -21,6 +21,12 @@ it('counts from the floor where the target does', () => {
   expect(reaches(row({ target, ours: spread(13.1, 13.1) }))).toBe(false);
 });
 
+it('may be a multiple of the floor', () => {
+  const target = { timesFloor: 1.5 };
+  expect(reaches(row({ target, ours: spread(4.5, 900) }))).toBe(true);
+  expect(reaches(row({ target, ours: spread(4.6, 4.6) }))).toBe(false);
+});
+
 it('says nothing without a target', () => {
   expect(reaches(row({ target: null }))).toBeNull();
 });

@@ -8,10 +8,11 @@ import { JobWorker, type QueueName, type RedisClient } from '@flowly/bus';
 import { commandsOf } from '@flowly/contract';
 import { CommandServer, eachByItself } from '@flowly/delivery';
 import { HeartbeatWriter, Periodic, type ServiceConfig } from '@flowly/service';
-import { forgetAborts, forgetOutcomes } from '@flowly/store';
+import { forgetAborts, forgetOutcomes, forgetRequests } from '@flowly/store';
 import { botHandlers } from './commands/handlers';
 import type { Runner } from './runner';
-import { processAbort } from './turns/process-abort';
+import { processOrder } from './turns/process-order';
+import { processResolve } from './turns/process-resolve';
 import { processTurn } from './turns/process-turn';
 import { reconcileBots } from './turns/reconciler';
 import { listenForWakes } from './turns/wake-turn';
@@ -23,6 +24,7 @@ export const SEAL_PUBLIC_KEY = Symbol('seal public key');
 
 const COMMANDS_AT_ONCE = 64;
 const ABORTS_AT_ONCE = 16;
+const RESOLVES_AT_ONCE = 16;
 const FORGET_EVERY_MS = 60_000;
 /** Part of the shutdown's time in which turns may still end by themselves. */
 const ENDING_SHARE = 0.5;
@@ -52,7 +54,8 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     this.workers = new Map([
       this.worker('bot-commands', COMMANDS_AT_ONCE, (data) => this.commands.process(data)),
       this.worker('bot-turns', config.runnerConcurrency, (data) => processTurn(runner, data)),
-      this.worker('bot-aborts', ABORTS_AT_ONCE, (data) => processAbort(runner, data)),
+      this.worker('bot-aborts', ABORTS_AT_ONCE, (data) => processOrder(runner, data)),
+      this.worker('bot-resolves', RESOLVES_AT_ONCE, (data) => processResolve(runner, data)),
     ]);
     this.periodics = [
       this.periodic('claims', Math.min(limits.renewMs, 1_000), () => turns.renew()),
@@ -128,6 +131,7 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     await eachByItself(bots, async ({ database }) => {
       await forgetOutcomes(database, before);
       await forgetAborts(database, before);
+      await forgetRequests(database, before);
     });
   }
 }

@@ -5,7 +5,7 @@ import { Bus } from '@flowly/bus';
 import { Relay } from '@flowly/delivery';
 import { Directory, loadSealKey, OpenBots } from '@flowly/directory';
 import { loggerModule, type Log, type ServiceConfig } from '@flowly/service';
-import { openHostStore } from '@flowly/store';
+import { GroupMedia, openHostStore } from '@flowly/store';
 import { BotRelays, presentResult } from './bot-relays';
 import { RUNNER, RunnerLifecycle, SEAL_PUBLIC_KEY, SERVICE, SERVICE_CONFIG } from './lifecycle';
 import type { Runner } from './runner';
@@ -58,7 +58,13 @@ export async function compose(
     relays: new BotRelays(bus, failed('relay')),
     turns: new LiveTurns(randomUUID(), limits),
     slots: new TurnSlots(config.runnerConcurrency),
-    settings: { live: bus.live, limits, onError: failed('turn') },
+    settings: {
+      live: bus.live,
+      media: new GroupMedia(home),
+      home,
+      limits,
+      onError: failed('turn'),
+    },
     sealKeyPem,
     limits,
     log,

@@ -126,7 +126,7 @@ describe('events of bots', () => {
     const one = run('writer', 'ios:once', 'once');
     const { live } = edge.services.bus;
     await live.addPiece(one, 0, 'One ');
-    await live.restore(one, 'One two ');
+    await live.restore(one, { text: 'One two ', calls: [] });
     await chat('writer', 'ios:once', { state: 'iteration_step', runId: 'once', role: 'assistant' });
     await live.take({ ...one, epoch: 2 });
     await live.addPiece({ ...one, epoch: 2 }, 0, 'Again');
@@ -135,5 +135,32 @@ describe('events of bots', () => {
       (text) => /"text":"([^"]*)"/.exec(text)?.[1] ?? 'step',
     );
     expect(shown).toEqual(['One ', 'two ', 'step', 'Again']);
+  });
+
+  it('tools and requests of the default bot are for every socket, of others for who bound them', async () => {
+    const [plain, bound] = await Promise.all([gateway.client(), gateway.client()]);
+    await plain.call('health');
+    await bound.call('profiles.rpc', history('writer', 'ios:tools'));
+    const closed = (bot: string, sessionKey: string, id: string) =>
+      edge.services.publish({
+        kind: 'bot',
+        bot,
+        botId: `id-of-${bot}`,
+        sessionKey,
+        type: 'exec.approval.closed',
+        data: { id, reason: 'deny', sessionKey },
+      });
+    await closed('default', 'desktop:profile-room:x', 'secret');
+    await closed('writer', 'ios:tools', 'of-writer');
+    await closed('default', 'cli:never-bound', 'of-default');
+    await until(() => plain.events('exec.approval.closed').length === 1);
+    await until(() => bound.events('profile.event').length === 1);
+    expect(plain.events('exec.approval.closed')).toMatchObject([
+      { eventId: expect.any(String), data: { id: 'of-default', reason: 'deny' } },
+    ]);
+    expect(bound.events('profile.event')).toMatchObject([
+      { data: { profile: 'writer', type: 'exec.approval.closed', data: { id: 'of-writer' } } },
+    ]);
+    expect(JSON.stringify([plain.frames, bound.frames])).not.toContain('secret');
   });
 });

@@ -4,6 +4,7 @@ import { busProviders } from './providers/bus.providers';
 import { entranceProviders } from './providers/entrance.providers';
 import { fanoutProviders } from './providers/fanout.providers';
 import { socketProviders } from './providers/socket.providers';
+import { MediaController } from './media/media.controller';
 import { StatusController } from './http/status.controller';
 import { TicketController } from './http/ticket.controller';
 import type { GatewaySetup } from './setup';
@@ -17,7 +18,7 @@ export class GatewayModule {
     return {
       module: GatewayModule,
       imports: [loggerModule(setup.log)],
-      controllers: [StatusController, TicketController],
+      controllers: [StatusController, TicketController, MediaController],
       providers: [
         { provide: SETUP, useValue: setup },
         ...busProviders,

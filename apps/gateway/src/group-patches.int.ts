@@ -112,4 +112,114 @@ describe('patches', () => {
     await until(() => patches(delta).some((event) => streamsOf(event)['writer'] === 'unseen seen'));
     expect(await redis.xlen(keys.events)).toBe(3);
   });
+
+  it('G140 tell of tool calls with the arguments that may be shown, in patches of their own type', async () => {
+    await edge.services.publish(updated(-1, running));
+    const { live } = edge.services.bus;
+    await live.addPiece(step(), 0, 'I will look');
+    await until(() => patches(delta).length === 1);
+    const call = (state: 'running' | 'completed') => ({
+      id: 'call-1',
+      name: 'exec',
+      argumentsJson: '{"command":"ls","secret":"drop-me"}',
+      state,
+      startedAt: 7,
+    });
+    await live.addStep(step(), []);
+    await live.addCall(step(), { call: call('running'), calls: [call('running')] }, []);
+    const toolPatches = () => delta.groupEvents().filter(({ type }) => type === 'activity');
+    await until(() => toolPatches().length === 1);
+    const activity = {
+      id: 'call-1',
+      profile: 'writer',
+      toolName: 'exec',
+      argumentsJson: '{"command":"ls"}',
+      state: 'running',
+      startedAt: 7,
+    };
+    expect(toolPatches()[0]?.['patch']).toEqual({
+      running: true,
+      activeProfiles: ['writer'],
+      streams: {},
+      activities: [activity],
+      attentions: [],
+      needsUser: false,
+    });
+    await live.addCall(step(), { call: call('completed'), calls: [call('completed')] }, []);
+    await until(() => toolPatches().length === 2);
+    expect(toolPatches()[1]).toMatchObject({
+      patch: { activities: [{ ...activity, state: 'completed' }] },
+    });
+    await live.addPiece(step(), 0, 'Done');
+    await until(() => patches(delta).some((event) => streamsOf(event)['writer'] === 'Done'));
+    await edge.services.publish(updated(0, running), {
+      shown: [{ member: 'writer', stepKey: 'step-1' }],
+    });
+    await until(() => delta.groupEvents().filter(({ type }) => type === 'updated').length === 2);
+    expect(roomOf(delta.groupEvents().at(-1))).toMatchObject({
+      streams: { writer: 'Done' },
+      activities: [{ ...activity, state: 'completed' }],
+    });
+    expect(JSON.stringify(delta.groupEvents())).not.toContain('drop-me');
+  });
+
+  it('of a gateway that started in the middle hold the tool calls it reads', async () => {
+    const { live } = edge.services.bus;
+    const read = {
+      id: 'call-0',
+      profile: 'writer',
+      toolName: 'exec',
+      argumentsJson: '{"command":"pwd"}',
+      state: 'completed',
+      startedAt: 1,
+    };
+    edge.services.answer(async ({ command }) =>
+      command.name === 'groups.get'
+        ? { result: { room: { ...groupView(running), activities: [read] } } }
+        : { result: {} },
+    );
+    const late = await edge.gateway({ limits: { patchMs: 100 } });
+    const client = await late.client();
+    await client.call('profiles.rooms.list', { eventMode: 'delta-v1' });
+    const call = { id: 'call-1', name: 'clarify', argumentsJson: '{}', startedAt: 2 } as const;
+    const noted = { ...call, state: 'running' } as const;
+    for (let times = 0; times < 2; times += 1) {
+      await live.addCall(step(), { call: noted, calls: [noted] }, []);
+      await until(() => client.groupEvents().some(({ type }) => type === 'activity'));
+    }
+    await until(() => JSON.stringify(client.groupEvents().at(-1)?.['patch']).includes('call-1'));
+    expect(client.groupEvents().at(-1)).toMatchObject({
+      type: 'activity',
+      patch: { activities: [read, { id: 'call-1', toolName: 'clarify', state: 'running' }] },
+    });
+  });
+
+  it('X050: a tool call that came before its member began follows the event that says so', async () => {
+    const runState = (state: 'queued' | 'running') =>
+      ({
+        id: 'run-1',
+        mode: 'panel',
+        state: 'running',
+        startedAt: '',
+        finishedAt: '',
+        round: 0,
+        turnCount: 0,
+        members: { writer: { state, updatedAt: '', error: '' } },
+      }) as const;
+    await edge.services.publish(updated(-1, { ...running, runState: runState('queued') }));
+    const call = { id: 'call-1', name: 'exec', argumentsJson: '{}', startedAt: 2 } as const;
+    const noted = { ...call, state: 'running' } as const;
+    await edge.services.bus.live.addCall(step(), { call: noted, calls: [noted] }, []);
+    const begun = { ...updated(-1, { ...running, runState: runState('running') }) };
+    await edge.services.publish(
+      { ...begun, type: 'readiness', profile: 'writer' },
+      { shown: [{ member: 'writer', stepKey: 'step-1' }] },
+    );
+    await until(() => delta.groupEvents().some(({ type }) => type === 'activity'));
+    expect(delta.groupEvents().map(({ type }) => type)).toEqual([
+      'updated',
+      'readiness',
+      'activity',
+    ]);
+  });
 });

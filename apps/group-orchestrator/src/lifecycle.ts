@@ -5,12 +5,14 @@ import {
   type OnApplicationShutdown,
 } from '@nestjs/common';
 import { Bus, JobWorker, type QueueName } from '@flowly/bus';
-import { commandsOf } from '@flowly/contract';
+import { commandsOf, type Limits } from '@flowly/contract';
 import { CommandServer } from '@flowly/delivery';
 import { HeartbeatWriter, Periodic, type Log, type ServiceConfig } from '@flowly/service';
-import { forgetOutcomes } from '@flowly/store';
+import { forgetCreates, forgetOutcomes } from '@flowly/store';
 import { groupHandlers } from './commands/handlers';
+import { sweepFiles } from './files/sweep';
 import type { Orchestrator } from './orchestrator';
+import { askForSessions } from './sessions/left-sessions';
 import { processTurn } from './turns/process-turn';
 import { reconcileGroups } from './turns/reconciler';
 
@@ -19,7 +21,7 @@ export const SERVICE_LOG = Symbol('service log');
 export const ORCHESTRATOR = Symbol('orchestrator');
 
 /** Groups are decided in short transactions one after the other, so many at once only queue up. */
-const COMMANDS_AT_ONCE = 32;
+export const COMMANDS_AT_ONCE = 32;
 const TURNS_AT_ONCE = 32;
 const FORGET_EVERY_MS = 60_000;
 
@@ -69,11 +71,7 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
       () => reconcileGroups(orchestrator),
       failed('reconciler'),
     );
-    this.forgetting = new Periodic(
-      FORGET_EVERY_MS,
-      () => forgetOutcomes(orchestrator.store.database, Date.now() - limits.outcomeMs),
-      failed('outcomes'),
-    );
+    this.forgetting = new Periodic(FORGET_EVERY_MS, () => this.forget(limits), failed('outcomes'));
     this.heartbeat = new HeartbeatWriter(
       bus.redis,
       bus.keys,
@@ -86,6 +84,8 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
 
   async onApplicationBootstrap(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.ready()));
+    await this.tidy('files', () => this.sweep());
+    await this.tidy('sessions', () => askForSessions(this.orchestrator));
     this.reconciler.start();
     this.forgetting.start();
     for (const worker of this.workers) worker.run();
@@ -94,6 +94,7 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
   }
 
   async onApplicationShutdown(): Promise<void> {
+    this.orchestrator.ending.abort();
     await this.heartbeat.stop();
     await Promise.all(this.workers.map((worker) => worker.close()));
     await Promise.all([this.reconciler.stop(), this.forgetting.stop()]);
@@ -101,5 +102,25 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
     await this.orchestrator.relay.close();
     await this.bus.close();
     this.orchestrator.store.close();
+  }
+
+  private async forget({ outcomeMs, createKeyMs }: Limits): Promise<void> {
+    const { database } = this.orchestrator.store;
+    await forgetOutcomes(database, Date.now() - outcomeMs);
+    await forgetCreates(database, Date.now() - createKeyMs);
+  }
+
+  private async sweep(): Promise<void> {
+    const files = await sweepFiles(this.orchestrator);
+    if (files > 0) this.log.info({ files }, 'removed files that no message refers to');
+  }
+
+  /** What cannot be tidied now stops nothing. */
+  private async tidy(what: string, work: () => Promise<void>): Promise<void> {
+    try {
+      await work();
+    } catch (error) {
+      this.log.error({ err: error }, what);
+    }
   }
 }

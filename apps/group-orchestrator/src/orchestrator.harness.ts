@@ -8,6 +8,7 @@ import {
   JobWorker,
   StreamTail,
   type LiveRun,
+  type QueueName,
   type ReplyEntry,
 } from '@flowly/bus';
 import {
@@ -16,27 +17,37 @@ import {
   groupStreamEventSchema,
   groupViewSchema,
   replySchema,
+  requestResolveSchema,
+  sessionRemovalSchema,
+  sessionsAskedSchema,
   stepAbortedSchema,
   stepGivenSchema,
   type GroupStreamEvent,
   type GroupView,
   type Limits,
-  type StepAborted,
   type StepEnded,
-  type StepGiven,
 } from '@flowly/contract';
 import { Relay, type ReceivedCommand } from '@flowly/delivery';
-import { openGroupStore, type GroupRecord, type GroupStore } from '@flowly/store';
+import { GroupMedia, openGroupStore, type GroupRecord, type GroupStore } from '@flowly/store';
 import { startRedis, until as untilThere, type TestRedis } from '@flowly/testing';
 import { z } from 'zod';
 import { groupHandlers } from './commands/handlers';
 import type { Orchestrator } from './orchestrator';
 import { presentOutcome } from './outcomes';
+import { OnceAtATime } from './readiness/once-at-a-time';
 import { GroupSnapshots } from './views/snapshots';
 
 const GATEWAY = 'gateway-1';
 const HOST_ID = 'host-1';
-const jobSchema = z.discriminatedUnion('type', [stepGivenSchema, stepAbortedSchema]);
+const jobSchema = z.discriminatedUnion('type', [
+  stepGivenSchema,
+  stepAbortedSchema,
+  requestResolveSchema,
+]);
+const sessionOrderSchema = z.discriminatedUnion('type', [
+  sessionRemovalSchema,
+  sessionsAskedSchema,
+]);
 const roomSchema = z.object({ room: groupViewSchema });
 
 export interface Given {
@@ -51,7 +62,9 @@ export class GroupWorld {
   readonly events: GroupStreamEvent[] = [];
   readonly replies: ReplyEntry[] = [];
   /** What the runners were given, in order. */
-  readonly orders: (StepGiven | StepAborted)[] = [];
+  readonly orders: z.infer<typeof jobSchema>[] = [];
+  /** What they were told of private sessions. */
+  readonly sessionOrders: z.infer<typeof sessionOrderSchema>[] = [];
   readonly errors: unknown[] = [];
   private readonly ends: (() => unknown)[] = [];
 
@@ -60,7 +73,7 @@ export class GroupWorld {
     readonly bus: Bus,
     readonly orchestrator: Orchestrator,
     readonly store: GroupStore,
-    private readonly home: string,
+    readonly home: string,
   ) {}
 
   static async start(limits: Partial<Limits> = {}, memberTimeoutMs = 600_000): Promise<GroupWorld> {
@@ -82,20 +95,32 @@ export class GroupWorld {
       (outcome) => presentOutcome(outcome, HOST_ID, snapshots),
       onError,
     );
-    const snapshots = new GroupSnapshots(store, relay, bus.live, bus.redis, bus.keys);
-    const { live, redis, keys } = bus;
-    const names = ['default', 'writer', 'reviewer'];
-    const orchestrator = {
-      hostId: HOST_ID,
+    const snapshots = new GroupSnapshots(
       store,
       relay,
+      bus.live,
+      bus.redis,
+      bus.keys,
+      () => undefined,
+    );
+    const { live, redis, keys } = bus;
+    const names = ['default', 'writer', 'reviewer'];
+    const orchestrator: Orchestrator = {
+      hostId: HOST_ID,
+      store,
+      media: new GroupMedia(home),
+      relay,
       snapshots,
+      preparing: new OnceAtATime(redis, keys),
+      ending: new AbortController(),
       live,
       redis,
       keys,
       limits: all,
       memberTimeoutMs,
       bot: (name: string) => (names.includes(name) ? { name, displayName: '' } : null),
+      botFault: (name: string) => (names.includes(name) ? null : 'This bot no longer exists.'),
+      botMedia: (name: string) => (names.includes(name) ? join(home, name, 'media') : null),
     };
     const world = new GroupWorld(server, bus, orchestrator, store, home);
     world.ends.push(() => relay.close());
@@ -207,10 +232,11 @@ export class GroupWorld {
     });
     this.ends.unshift(() => tail.stop());
     await tail.start();
-    for (const queue of ['bot-turns', 'bot-aborts'] as const) await this.takeOrders(queue);
+    for (const queue of ['bot-turns', 'bot-aborts', 'bot-resolves'] as const)
+      await this.takeOrders(queue);
   }
 
-  private async takeOrders(queue: 'bot-turns' | 'bot-aborts'): Promise<void> {
+  private async takeOrders(queue: QueueName): Promise<void> {
     const worker = new JobWorker({
       redisUrl: this.server.url,
       keys: this.bus.keys,
@@ -218,7 +244,9 @@ export class GroupWorld {
       concurrency: 1,
       process: async (data) => {
         const unpacked = await this.bus.large.unpack(envelopeSchema.parse(data));
-        this.orders.push(jobSchema.parse(unpacked?.body));
+        const order = sessionOrderSchema.safeParse(unpacked?.body);
+        if (order.success) this.sessionOrders.push(order.data);
+        else this.orders.push(jobSchema.parse(unpacked?.body));
       },
       onError: () => undefined,
     });

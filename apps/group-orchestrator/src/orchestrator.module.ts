@@ -1,12 +1,16 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Bus } from '@flowly/bus';
 import { Relay } from '@flowly/delivery';
-import { Directory } from '@flowly/directory';
-import { GroupStore, openGroupStore } from '@flowly/store';
+import { botFault, Directory, mediaFolder } from '@flowly/directory';
+import { Prices } from '@flowly/prices';
+import { GroupMedia, GroupStore } from '@flowly/store';
 import { loggerModule, type Log, type ServiceConfig } from '@flowly/service';
 import { ORCHESTRATOR, OrchestratorLifecycle, SERVICE_CONFIG, SERVICE_LOG } from './lifecycle';
 import type { Orchestrator } from './orchestrator';
 import { presentOutcome } from './outcomes';
+import { PriceRefresh } from './price-refresh';
+import { OnceAtATime } from './readiness/once-at-a-time';
+import { pricedEvent } from './views/priced-event';
 import { GroupSnapshots } from './views/snapshots';
 
 export const SERVICE = 'group-orchestrator';
@@ -14,7 +18,12 @@ export const SERVICE = 'group-orchestrator';
 /** The group service: its store, what carries its decisions out, its workers. */
 @Module({})
 export class OrchestratorModule {
-  static forHost(config: ServiceConfig, log: Log, hostId: string): DynamicModule {
+  static forHost(
+    config: ServiceConfig,
+    log: Log,
+    hostId: string,
+    store: GroupStore,
+  ): DynamicModule {
     return {
       module: OrchestratorModule,
       imports: [loggerModule(log)],
@@ -22,19 +31,22 @@ export class OrchestratorModule {
         { provide: SERVICE_CONFIG, useValue: config },
         { provide: SERVICE_LOG, useValue: log },
         { provide: Bus, useFactory: () => openBus(config, log, hostId) },
-        { provide: GroupStore, useFactory: () => openStore(config) },
+        { provide: GroupStore, useValue: store },
+        { provide: Prices, useFactory: () => openPrices(config, log) },
         {
           provide: ORCHESTRATOR,
-          inject: [Bus, GroupStore],
-          useFactory: (bus: Bus, store: GroupStore) => compose(config, log, hostId, bus, store),
+          inject: [Bus, GroupStore, Prices],
+          useFactory: (bus: Bus, store: GroupStore, prices: Prices) =>
+            compose(config, log, hostId, bus, store, prices),
         },
         OrchestratorLifecycle,
+        PriceRefresh,
       ],
     };
   }
 }
 
-function openBus(config: ServiceConfig, log: Log, hostId: string): Bus {
+export function openBus(config: ServiceConfig, log: Log, hostId: string): Bus {
   return new Bus({
     redisUrl: config.redisUrl,
     hostId,
@@ -44,8 +56,10 @@ function openBus(config: ServiceConfig, log: Log, hostId: string): Bus {
   });
 }
 
-function openStore(config: ServiceConfig): Promise<GroupStore> {
-  return openGroupStore({ home: config.home, busyMs: config.limits.storeBusyMs });
+function openPrices({ home }: ServiceConfig, log: Log): Prices {
+  const onBroken = (problem: string) =>
+    log.warn({ file: 'prices.json', problem }, 'own prices are not used');
+  return new Prices({ home, onBroken });
 }
 
 /** The relay answers with snapshots and snapshots wait for the relay, so the two are tied here. */
@@ -55,6 +69,7 @@ function compose(
   hostId: string,
   bus: Bus,
   store: GroupStore,
+  { priceOf }: Prices,
 ): Orchestrator {
   const directory = new Directory(config.home);
   const relay: Relay = new Relay(
@@ -62,13 +77,17 @@ function compose(
     bus,
     (outcome) => presentOutcome(outcome, hostId, snapshots),
     (error) => log.error({ err: error }, 'relay'),
+    { dress: (event) => pricedEvent(event, priceOf) },
   );
-  const snapshots = new GroupSnapshots(store, relay, bus.live, bus.redis, bus.keys);
+  const snapshots = new GroupSnapshots(store, relay, bus.live, bus.redis, bus.keys, priceOf);
   return {
     hostId,
     store,
+    media: new GroupMedia(config.home),
     relay,
     snapshots,
+    preparing: new OnceAtATime(bus.redis, bus.keys),
+    ending: new AbortController(),
     live: bus.live,
     redis: bus.redis,
     keys: bus.keys,
@@ -77,6 +96,11 @@ function compose(
     bot: (name) => {
       const bot = directory.find(name);
       return bot && { name, displayName: bot.profile.displayName };
+    },
+    botFault: (name) => botFault(directory.find(name)),
+    botMedia: (name) => {
+      const bot = directory.find(name);
+      return bot && mediaFolder(bot);
     },
   };
 }

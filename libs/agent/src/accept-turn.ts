@@ -1,17 +1,11 @@
-import type { ChatSendResult, ReceiptStatus, StepAborted, StepGiven } from '@flowly/contract';
+import type { ChatSendResult, ReceiptStatus, StepGiven } from '@flowly/contract';
 import { ContractError } from '@flowly/contract';
-import {
-  acceptRun,
-  claimRun,
-  requestAbort,
-  findRun,
-  type Claim,
-  type NewRun,
-  type Run,
-} from '@flowly/store';
+import { acceptRun, claimRun, findRun, type Claim, type NewRun, type Run } from '@flowly/store';
 import type { Bot } from './bot';
+import { dropSession } from './drop-session';
 import { endUnbegun } from './end-turn';
-import { announceAcceptance, announceEnd, terminalSchema } from './terminal';
+import { newStepRun, tellAgain } from './step-run';
+import { announceAcceptance } from './terminal';
 
 /** What an acceptance leaves to do: the run to drive now, if it was claimed. */
 export interface Accepted {
@@ -59,7 +53,7 @@ export async function acceptStep(
   return bot.database.write(() => {
     // Made now: waiting for the file may have taken longer than a claim stands.
     const claimed = claim();
-    const { at } = claimed;
+    const at = afterRemovals(bot, step, claimed.at);
     const acceptance = acceptRun(
       bot.database,
       newStepRun(step, step.prompt, step.disabledTools, at),
@@ -79,56 +73,15 @@ export async function acceptStep(
   });
 }
 
-/**
- * Ends a step for its group. One that has not come yet gets its ended row now, so that the step, when it comes, is
- * known and starts nothing (groups.md §6).
- * @returns the run whose driver is to be woken
- */
-export async function abortStep(bot: Bot, step: StepAborted, at: number): Promise<Run | null> {
-  return bot.database.write(() => {
-    const known = findRun(bot.database, step.stepKey);
-    const run = known ?? newAbortedRun(bot, step, at);
-    if (run.endedAt !== null) {
-      tellAgain(bot, run);
-      return null;
-    }
-    requestAbort(bot.database, run.runId, null, at);
-    return run.state === 'accepted' && endUnbegun(bot, run, at) ? null : run;
-  });
-}
-
 /** What clients are told of a run's receipt. */
 export function statusOf(run: Run): ReceiptStatus {
   return run.state;
 }
 
-function newAbortedRun(bot: Bot, step: StepAborted, at: number): Run {
-  const acceptance = acceptRun(bot.database, newStepRun(step, '', [], at));
-  if (acceptance.kind === 'conflict') throw new Error('A step of a group cannot be a conflict.');
-  return acceptance.run;
-}
-
-function newStepRun(
-  step: StepGiven | StepAborted,
-  message: string,
-  disabledTools: readonly string[],
-  at: number,
-): NewRun {
-  const { stepKey, groupId, runId, bot } = step;
-  return {
-    runId: stepKey,
-    sessionKey: step.sessionKey,
-    origin: 'group',
-    fingerprint: '',
-    message,
-    modelOverride: null,
-    disabledTools,
-    step: { stepKey, groupId, runId, bot },
-    at,
-  };
-}
-
-function tellAgain(bot: Bot, run: Run): void {
-  if (run.outcome === null) announceAcceptance(bot, run);
-  else announceEnd(bot, run, terminalSchema.parse(run.outcome));
+/** Removes what is left of earlier sessions of the group before a new step. @returns when the step's session is made */
+function afterRemovals(bot: Bot, { stepKey, removals = [] }: StepGiven, at: number): number {
+  if (removals.length === 0 || findRun(bot.database, stepKey)) return at;
+  for (const removal of removals) dropSession(bot, removal, at);
+  // Later than each of them, whatever the clock says: one that is delivered again must not meet the new session.
+  return Math.max(at, ...removals.map((removal) => removal.at + 1));
 }

@@ -6,6 +6,7 @@ import { defaultLimits, type Limits, type StepAborted, type StepGiven } from '@f
 import {
   claimRun,
   findRun,
+  GroupMedia,
   openBotStore,
   type Claim,
   type Database,
@@ -22,7 +23,8 @@ import { z } from 'zod';
 import { acceptTurn } from './accept-turn';
 import type { Bot } from './bot';
 import { LiveTurns } from './live-turns';
-import { driveTurn, type TurnSettings } from './turn';
+import { driveTurn } from './turn';
+import type { TurnHooks, TurnSettings } from './turn-context';
 
 export const SESSION = 'desktop:c1';
 const MODEL = 'm';
@@ -68,8 +70,23 @@ export class AgentWorld {
   get settings(): TurnSettings {
     return {
       live: this.bus.live,
+      media: new GroupMedia(this.folder),
+      home: this.folder,
       limits: this.limits,
       onError: (error) => this.errors.push(error),
+    };
+  }
+
+  /** Turns that wait for a person at this moment. */
+  lent = 0;
+
+  get hooks(): TurnHooks {
+    return {
+      begin: () => Promise.resolve(),
+      lend: () => {
+        this.lent++;
+        return () => this.lent--;
+      },
     };
   }
 
@@ -85,7 +102,7 @@ export class AgentWorld {
 
   drive(turns: LiveTurns, bot: Bot, run: Run): Promise<void> {
     return turns.start(bot, run, (signals) =>
-      driveTurn(bot, run, this.settings, signals, () => Promise.resolve()),
+      driveTurn(bot, run, this.settings, signals, this.hooks),
     );
   }
 

@@ -4,7 +4,8 @@ import { ContractError } from '@flowly/contract';
 import { addBotTurn } from '@flowly/delivery';
 import { endRun, endWaitingRun, findRun, nextOpenRun, type Run } from '@flowly/store';
 import type { Bot } from './bot';
-import { announceEnd, endStateOf, type Terminal } from './terminal';
+import { cancelRequests } from './requests';
+import { announceEnd, emptyTerminal, endStateOf, type Terminal } from './terminal';
 
 /**
  * Ends a run that this process drives: receipt, answer and what tells of it are one commit, which also hands on
@@ -23,6 +24,7 @@ export async function commitEnd(bot: Bot, run: Run, terminal: Terminal): Promise
       at: end.completedAt,
     });
     if (!ended) return false;
+    cancelRequests(bot, run, end.completedAt);
     announceEnd(bot, run, end);
     handOn(bot, run.sessionKey);
     return true;
@@ -60,19 +62,28 @@ export async function commitWhenPossible(
 
 /** Ends a run that never began, with an empty text (bots.md §3.3); inside a transaction. */
 export function endUnbegun(bot: Bot, run: Run, at: number): boolean {
-  const terminal: Terminal = {
-    state: 'final',
-    text: '',
-    aborted: true,
-    usage: null,
-    model: '',
-    completedAt: at,
-    durationMs: 0,
-  };
+  const terminal = nothingSaid(run, at);
   if (!endWaitingRun(bot.database, { runId: run.runId, outcome: terminal, at })) return false;
   announceEnd(bot, run, terminal);
   handOn(bot, run.sessionKey);
   return true;
+}
+
+/** Ends a run whose session goes, whoever drives it: what it says from now on counts nowhere. Inside a transaction. */
+export function endWithSession(bot: Bot, run: Run, at: number): void {
+  if (run.state === 'accepted') {
+    endUnbegun(bot, run, at);
+    return;
+  }
+  const { runId, epoch } = run;
+  const outcome = nothingSaid(run, at);
+  endRun(bot.database, { runId, epoch, state: 'aborted', outcome, message: null, at });
+  cancelRequests(bot, run, at);
+  announceEnd(bot, run, outcome);
+}
+
+function nothingSaid(run: Run, at: number): Terminal {
+  return { ...emptyTerminal(run, at), aborted: true };
 }
 
 /** Gives the session's next waiting run to whichever runner takes it. */

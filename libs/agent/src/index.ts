@@ -1,8 +1,19 @@
+export * from './abort-step';
 export * from './accept-turn';
 export * from './bot';
+export * from './drop-session';
 export * from './end-turn';
 export * from './live-turns';
 export * from './model-call';
 export * from './piece-pump';
+export {
+  answerQuestion,
+  decideApproval,
+  listApprovals,
+  listQuestions,
+  resolveForGroup,
+} from './requests';
+export * from './takeover';
 export * from './terminal';
 export * from './turn';
+export type { Turn, TurnHooks, TurnSettings, TurnSignals } from './turn-context';

@@ -1,7 +1,7 @@
 import { findRun, runsToTakeUp } from '@flowly/store';
 import { accept, AgentWorld, claimed, send, stateOf, told } from './agent.harness';
 import type { Bot } from './bot';
-import type { TurnSignals } from './turn';
+import type { TurnSignals } from './turn-context';
 
 let world: AgentWorld;
 let bot: Bot;

@@ -9,13 +9,15 @@ import {
   type Run,
 } from '@flowly/store';
 import type { Bot } from './bot';
-import type { TurnSignals } from './turn';
+import type { TurnSignals } from './turn-context';
 
 interface LiveTurn {
   bot: Bot;
   run: Run;
   abort: AbortController;
   lost: AbortController;
+  /** Called when a row the turn may wait for was decided. */
+  listeners: Set<() => void>;
   done: Promise<void>;
 }
 
@@ -48,7 +50,8 @@ export class LiveTurns {
     const abort = new AbortController();
     const lost = new AbortController();
     const key = keyOf(bot.botId, run.runId);
-    const turn: LiveTurn = { bot, run, abort, lost, done: Promise.resolve() };
+    const listeners = new Set<() => void>();
+    const turn: LiveTurn = { bot, run, abort, lost, listeners, done: Promise.resolve() };
     const earlier = this.turns.get(key);
     // Its claim lapsed while this process stood still, and was had again by this one.
     if (earlier) lose(earlier);
@@ -60,6 +63,10 @@ export class LiveTurns {
       stop: () => abort.abort(),
       lost: lost.signal,
       lose: () => lose(turn),
+      onDecision: (listener) => {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
     })
       .catch((error: unknown) => {
         this.failed.add(turn);
@@ -74,6 +81,11 @@ export class LiveTurns {
   /** Wakes a turn whose stop is a row already. */
   wake(botId: string, runId: string): void {
     this.turns.get(keyOf(botId, runId))?.abort.abort();
+  }
+
+  /** Lets a turn look at the row it waits for. */
+  notice(botId: string, runId: string): void {
+    for (const listener of this.turns.get(keyOf(botId, runId))?.listeners ?? []) listener();
   }
 
   /**

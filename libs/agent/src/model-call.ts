@@ -3,6 +3,7 @@ import { readProviders, readSoul, type ResolvedProvider } from '@flowly/director
 import { ModelFailure, providers, type ModelMessage, type ModelTarget } from '@flowly/models';
 import { contextMessages, findSession, type Run } from '@flowly/store';
 import type { Bot } from './bot';
+import { conversation } from './context';
 
 /** What a turn asks the model. */
 export interface ModelCall {
@@ -61,8 +62,5 @@ function chosenProvider(bot: Bot): ResolvedProvider {
 }
 
 function messagesOf(bot: Bot, run: Run): ModelMessage[] {
-  return contextMessages(bot.database, run.sessionKey, CONTEXT_LIMIT).map(({ role, text }) => ({
-    role,
-    content: text,
-  }));
+  return conversation(contextMessages(bot.database, run.sessionKey, CONTEXT_LIMIT));
 }

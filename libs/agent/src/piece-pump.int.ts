@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { setTimeout as delay } from 'node:timers/promises';
-import { pieceSchema } from '@flowly/contract';
+import { streamEventSchema, type LiveCall } from '@flowly/contract';
 import type { LiveRun } from '@flowly/bus';
 import { AgentWorld, until } from './agent.harness';
 import { PiecePump, type Refusal } from './piece-pump';
@@ -42,8 +42,8 @@ async function record({ botId, runId, group }: LiveRun): Promise<string> {
 async function piecesOf({ runId }: LiveRun) {
   const entries = await world.bus.redis.xrange(world.bus.keys.events, '-', '+');
   return entries
-    .map(([, fields]) => pieceSchema.parse(JSON.parse(fields[1] ?? '')))
-    .filter((piece) => piece.runId === runId);
+    .map(([, fields]) => streamEventSchema.parse(JSON.parse(fields[1] ?? '')))
+    .flatMap((event) => (event.kind === 'piece' && event.runId === runId ? [event] : []));
 }
 
 it('writes the first piece at once and what comes within the interval as one', async () => {
@@ -117,7 +117,9 @@ it('leaves a frozen record alone and goes on when it thaws', async () => {
   pump.push('before ');
   await until(async () => (await record(run)) === 'before ');
   const groupRun = run.group?.runId ?? '';
-  expect(await world.bus.live.freeze(groupRun, [run.runId])).toEqual(['before ']);
+  expect(await world.bus.live.freeze(groupRun, [run.runId])).toEqual([
+    { text: 'before ', calls: [] },
+  ]);
   pump.push('while frozen ');
   await delay(EVERY_MS * 3);
   expect(await record(run)).toBe('before ');
@@ -180,3 +182,75 @@ async function breakConnections(): Promise<void> {
   await killer.client('KILL', 'ID', id);
   killer.disconnect();
 }
+
+const call = (id: string, state: LiveCall['state']): LiveCall => ({
+  id,
+  name: 'exec',
+  argumentsJson: '{}',
+  state,
+  startedAt: 1,
+});
+const whole = ({ runId }: LiveRun) => world.bus.live.readSteps([runId]);
+
+it('a step begins a new text when all before it is there, and calls stay', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  pump.push('Let me ');
+  pump.push('look.');
+  await pump.step([]);
+  expect(pump.text).toBe('');
+  expect((await piecesOf(run)).map(({ text }) => text).join('')).toBe('Let me look.');
+  await pump.call(call('c1', 'running'), []);
+  expect(await whole(run)).toEqual([{ text: '', calls: [call('c1', 'running')] }]);
+  await pump.call(call('c1', 'completed'), []);
+  pump.push('Done.');
+  await pump.finish();
+  expect(await whole(run)).toEqual([{ text: 'Done.', calls: [call('c1', 'completed')] }]);
+});
+
+it('keeps the eight newest calls', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  for (let index = 0; index < 10; index++) await pump.call(call(`c${index}`, 'completed'), []);
+  expect(pump.calls.map(({ id }) => id)).toEqual(['c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8', 'c9']);
+});
+
+it('writes text and calls anew after Redis has lost them', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  await pump.call(call('c1', 'running'), []);
+  pump.push('one ');
+  await pump.finish();
+  await world.bus.redis.flushall();
+  pump.push('two');
+  await pump.finish();
+  expect(await whole(run)).toEqual([{ text: 'one two', calls: [call('c1', 'running')] }]);
+});
+
+it('a step that a frozen record does not take shows as soon as words follow', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  pump.push('before ');
+  await pump.finish();
+  const groupRun = run.group?.runId ?? '';
+  await world.bus.live.freeze(groupRun, [run.runId]);
+  await pump.step([]);
+  await world.bus.live.unfreeze(groupRun);
+  pump.push('after');
+  await pump.finish();
+  expect(await record(run)).toBe('after');
+});
+
+it('keeps the calls of a turn that waits when Redis loses them', async () => {
+  const run = newRun();
+  const { pump } = pumpOf(run);
+  await pump.step([]);
+  await pump.call(call('c1', 'running'), []);
+  await pump.keep();
+  await world.bus.redis.flushall();
+  await pump.keep();
+  expect(await whole(run)).toEqual([{ text: '', calls: [call('c1', 'running')] }]);
+  pump.push('Done.');
+  await pump.finish();
+  expect(await whole(run)).toMatchObject([{ text: 'Done.' }]);
+});

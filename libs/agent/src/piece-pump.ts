@@ -1,17 +1,24 @@
 import type { LiveRecords, LiveRun, PieceOutcome } from '@flowly/bus';
+import type { BotStreamEvent, LiveCall } from '@flowly/contract';
 
 /** Why the record takes nothing more from this attempt. */
 export type Refusal = 'stale' | 'ended';
 
+/** As many as a group shows of a member. */
+const MOST_CALLS = 8;
+
 /**
- * Brings a run's text to the live record: the first piece at once, then one write per interval (design rule 4).
- * A record that Redis lost is written anew; a frozen one is left alone until it thaws.
+ * Brings what a run says and does to the live record: the first piece at once, then one write per interval; a step of
+ * its tools when all before it is there (design rule 4). A record that Redis lost is written anew; a frozen one is left alone until it thaws.
  */
 export class PiecePump {
-  /** All text given so far. */
+  /** All text given since the last step. */
   text = '';
+  /** The newest tool calls, oldest first. */
+  calls: LiveCall[] = [];
   private sent = 0;
   private refused = false;
+  private keeping = false;
   private timer: NodeJS.Timeout | null = null;
   private writing: Promise<void> | null = null;
   private begun: Promise<void> | null = null;
@@ -45,6 +52,45 @@ export class PiecePump {
     if (this.sent < this.text.length && !this.refused) await this.send(this.text.length);
   }
 
+  /** Tools follow: the text so far is over. @param events tell it in a conversation */
+  async step(events: readonly BotStreamEvent[]): Promise<void> {
+    await this.finish();
+    this.text = '';
+    this.sent = 0;
+    await this.note(() => this.live.addStep(this.run, events));
+  }
+
+  /** A tool call has begun or ended. @param events tell it in a conversation */
+  async call(call: LiveCall, events: readonly BotStreamEvent[]): Promise<void> {
+    this.calls = [...this.calls.filter(({ id }) => id !== call.id), call].slice(-MOST_CALLS);
+    await this.note(() => this.live.addCall(this.run, { call, calls: this.calls }, events));
+  }
+
+  /** Writes the record anew if Redis has lost it while there was nothing to say. Never rejects. */
+  async keep(): Promise<void> {
+    if (this.refused || this.keeping || this.calls.length === 0) return;
+    this.keeping = true;
+    try {
+      // Words that come meanwhile find the record out of step and write it anew once more.
+      if (!(await this.live.isThere(this.run))) this.heed(await this.restore(this.sent));
+    } catch (error) {
+      this.onError(error);
+    } finally {
+      this.keeping = false;
+    }
+  }
+
+  /** What a frozen record refuses is not told again: it thaws only when a stop failed. */
+  private async note(write: () => Promise<PieceOutcome>): Promise<void> {
+    if (this.refused) return;
+    try {
+      await (this.begun ??= this.begin());
+      this.heed(await write());
+    } catch (error) {
+      this.onError(error);
+    }
+  }
+
   private write(): void {
     this.timer = null;
     this.writing = this.send(wholeCharacters(this.text)).finally(() => {
@@ -70,14 +116,18 @@ export class PiecePump {
     const outcome = await this.live.addPiece(this.run, this.sent, this.text.slice(this.sent, end));
     const answer = isOutOfStep(outcome) ? await this.restore(end) : outcome;
     if (!('refused' in answer)) this.sent = end;
-    else if (answer.refused === 'stale' || answer.refused === 'ended') {
-      this.refused = true;
-      this.onRefused(answer.refused);
-    }
+    else this.heed(answer);
+  }
+
+  private heed(outcome: PieceOutcome): void {
+    if (!('refused' in outcome)) return;
+    if (outcome.refused !== 'stale' && outcome.refused !== 'ended') return;
+    this.refused = true;
+    this.onRefused(outcome.refused);
   }
 
   private restore(end: number) {
-    return this.live.restore(this.run, this.text.slice(0, end));
+    return this.live.restore(this.run, { text: this.text.slice(0, end), calls: this.calls });
   }
 }
 

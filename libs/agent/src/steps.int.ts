@@ -1,6 +1,8 @@
-import { acceptStep, abortStep } from './accept-turn';
+import { abortStep } from './abort-step';
+import { acceptStep } from './accept-turn';
 import { accept, AgentWorld, send, stateOf, stepAborted, stepGiven, told } from './agent.harness';
 import type { Bot } from './bot';
+import { askFor, cancelRequests } from './requests';
 
 const KEY = 'room-group-run-1-writer';
 
@@ -27,6 +29,23 @@ it('a repeated step runs once and tells again what it came to', async () => {
   expect(first).toMatchObject({ type: 'ended', stepKey: KEY, state: 'final', text: 'answer' });
   expect(again).toEqual(first);
   expect(world.models.calls).toHaveLength(1);
+});
+
+it('a repeated step tells again what it waits for, until that is closed', async () => {
+  const turns = world.turns();
+  const again = () => acceptStep(bot, stepGiven(KEY), () => turns.claim());
+  const run = await again();
+  if (!run) throw new Error('The step is claimed.');
+  const body = { question: 'Which?', choices: null, riskReasons: [] };
+  const wanted = { kind: 'clarify' as const, body, at: Date.now(), forMs: 60_000 };
+  await bot.database.write(() => askFor(bot, run, wanted));
+  const [, opened] = told(bot);
+  expect(opened).toMatchObject({ type: 'request-opened', stepKey: KEY, kind: 'clarify' });
+  await again();
+  expect(told(bot).slice(2)).toMatchObject([{ type: 'accepted' }, opened]);
+  await bot.database.write(() => cancelRequests(bot, run, Date.now()));
+  await again();
+  expect(told(bot).slice(4)).toMatchObject([{ type: 'request-closed' }, { type: 'accepted' }]);
 });
 
 it('a step of other params under the same key is the same step', async () => {

@@ -3,6 +3,8 @@ import {
   isErrorCode,
   isInternalSession,
   isRetryable,
+  replyFileSchema,
+  toolCallSchema,
   usageSchema,
   type BotStreamEvent,
   type ChatEvent,
@@ -24,6 +26,8 @@ export const terminalSchema = z.object({
   state: z.enum(['final', 'error']),
   text: z.string(),
   aborted: z.boolean(),
+  /** The newest of the turn, oldest first, with the arguments that groups show. */
+  toolCalls: z.array(toolCallSchema).optional(),
   usage: usageSchema.nullable(),
   model: z.string(),
   /** Unix ms. */
@@ -31,8 +35,23 @@ export const terminalSchema = z.object({
   durationMs: z.number(),
   errorCode: z.string().optional(),
   errorMessage: z.string().optional(),
+  /** Files of the answer in the bot's media, beside those its text names. */
+  attachments: z.array(replyFileSchema).optional(),
 });
 export type Terminal = z.infer<typeof terminalSchema>;
+
+/** An end at that moment (Unix ms) with nothing said. */
+export function emptyTerminal(run: Run, at: number): Terminal {
+  return {
+    state: 'final',
+    text: '',
+    aborted: false,
+    usage: null,
+    model: '',
+    completedAt: at,
+    durationMs: run.startedAt === null ? 0 : Math.max(0, at - run.startedAt),
+  };
+}
 
 /** The state a run's row ends in. */
 export function endStateOf(terminal: Terminal): 'completed' | 'aborted' | 'error' {
@@ -102,18 +121,20 @@ function chatEvent(run: Run, terminal: Terminal): ChatEvent {
 }
 
 function stepEnded(step: NonNullable<Run['step']>, terminal: Terminal): StepEnded {
-  const { state, text, aborted, usage, model, durationMs, errorCode, errorMessage } = terminal;
+  const { state, text, aborted, toolCalls, usage, model, durationMs } = terminal;
+  const { errorCode, errorMessage, attachments } = terminal;
   return {
     type: 'ended',
     ...step,
     state,
     text,
     aborted,
-    toolCalls: [],
+    toolCalls: toolCalls ?? [],
     usage,
     model,
     durationMs,
     ...(errorCode !== undefined && { errorCode }),
     ...(errorMessage !== undefined && { errorMessage }),
+    ...(attachments && { attachments }),
   };
 }

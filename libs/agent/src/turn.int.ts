@@ -4,7 +4,8 @@ import { Gate } from '@flowly/testing';
 import { accept, AgentWorld, claimed, send, SESSION, stateOf, told, until } from './agent.harness';
 import type { Bot } from './bot';
 import { commitEnd } from './end-turn';
-import { driveTurn, interruptTurn, resetForTakeover } from './turn';
+import { interruptTurn, resetForTakeover } from './takeover';
+import { driveTurn } from './turn';
 
 let world: AgentWorld;
 let bot: Bot;
@@ -106,8 +107,14 @@ it('an attempt whose claim was taken over commits nothing', async () => {
     bot,
     old,
     world.settings,
-    { abort: signals, stop: () => lost.push('stop'), lost: signals, lose: () => lost.push('lose') },
-    () => Promise.resolve(),
+    {
+      abort: signals,
+      stop: () => lost.push('stop'),
+      lost: signals,
+      lose: () => lost.push('lose'),
+      onDecision: () => () => undefined,
+    },
+    world.hooks,
   );
   expect(lost).toEqual(['lose']);
   expect(terminals()).toEqual([]);

@@ -100,3 +100,33 @@ it('takes fewer or more when the bound is changed', async () => {
   await until(async () => (await queues.depths()).get('bot-turns') === 0);
   expect(most).toBe(2);
 });
+
+it('takes more at once when the bound is raised while all are at work', async () => {
+  await add(6);
+  await atWork(3);
+  worker.concurrency = 4;
+  await atWork(4);
+  worker.concurrency = 5;
+  await atWork(5);
+  worker.concurrency = 3;
+  end(3);
+  await until(() => ends.size === 2 || ends.size === 3);
+  await atWork(3);
+  end(3);
+  await atWork(0);
+  expect(most).toBe(5);
+});
+
+it('keeps the bound when jobs that were let go end', async () => {
+  worker.concurrency = 1;
+  await add(6);
+  await atWork(1);
+  worker.concurrency = 2;
+  await atWork(2);
+  for (let left = 4; left > 0; left--) {
+    end(1);
+    await until(async () => (await queues.depths()).get('bot-turns') === left - 1);
+    await atWork(2);
+  }
+  expect(most).toBe(2);
+});

@@ -52,12 +52,26 @@ export class BusKeys {
     return this.key('text', runKey);
   }
 
+  liveCalls(runKey: string): string {
+    return this.key('calls', runKey);
+  }
+
   frozen(groupRunId: string): string {
     return this.key('frozen', groupRunId);
   }
 
   readiness(groupId: string): string {
     return this.key('readiness', groupId);
+  }
+
+  /** Who prepares a group right now. */
+  preparing(groupId: string): string {
+    return this.key('preparing', groupId);
+  }
+
+  /** Who has prepared a group last. */
+  prepared(groupId: string): string {
+    return this.key('prepared', groupId);
   }
 
   heartbeat(service: string, instance: string): string {
@@ -70,6 +84,11 @@ export class BusKeys {
 
   ticket(ticket: string): string {
     return this.key('ticket', digest(ticket));
+  }
+
+  /** What media a ticket is for. */
+  mediaTicket(ticket: string): string {
+    return this.key('media-ticket', digest(ticket));
   }
 
   failures(address: string): string {
@@ -88,6 +107,11 @@ export class BusKeys {
   /** Pub/sub channel that wakes the owner of a run whose abort is a row already. */
   get aborts(): string {
     return this.key('aborts');
+  }
+
+  /** Pub/sub channel that wakes the turn whose request was decided by a row. */
+  get decisions(): string {
+    return this.key('decisions');
   }
 
   private key(...parts: string[]): string {

@@ -1,3 +1,4 @@
+import type { LiveCall } from '@flowly/contract';
 import { LiveRecords, type LiveRun } from './live-record';
 import { EventPublisher } from './publisher';
 import { startBus, until, type TestBus } from './test-bus.harness';
@@ -36,6 +37,7 @@ describe('the live record', () => {
     const second = await records.addPiece(run, 6, 'an 😀');
     expect(await records.read(ref(run))).toEqual({
       text: 'Grüße an 😀',
+      calls: [],
       lastId: 'id' in second ? second.id : '',
     });
     await until(() => events.length === 2);
@@ -86,7 +88,7 @@ describe('the live record', () => {
     await bus.redis.flushall();
     expect(await records.addPiece(run, 4, 'two')).toEqual({ refused: 'gap' });
     const { events } = await bus.tail();
-    await records.restore(run, 'one two');
+    await records.restore(run, { text: 'one two', calls: [] });
     await until(() => events.length === 1);
     expect(JSON.parse(events[0]?.event ?? '')).toMatchObject({ offset: 0, text: 'one two' });
     expect(await records.addPiece(run, 7, '!')).toHaveProperty('id');
@@ -106,7 +108,7 @@ describe('the live record', () => {
     } as const;
     await publisher.publish('db-of-terminal', 1, final, { closed: [ref(run)] });
     expect(await records.addPiece(run, 4, '!')).toEqual({ refused: 'ended' });
-    expect(await records.restore(run, 'text!')).toEqual({ refused: 'ended' });
+    expect(await records.restore(run, { text: 'text!', calls: [] })).toEqual({ refused: 'ended' });
     expect((await records.read(ref(run))).text).toBe('');
   });
 
@@ -114,11 +116,100 @@ describe('the live record', () => {
     const group = { groupId: 'group-1', runId: 'group-run-1' };
     const [one, two] = [newRun(1, group), newRun(1, group)];
     await records.addPiece(one, 0, 'first');
-    expect(await records.freeze(group.runId, [one.runId, two.runId])).toEqual(['first', '']);
+    expect(await records.freeze(group.runId, [one.runId, two.runId])).toEqual([
+      { text: 'first', calls: [] },
+      { text: '', calls: [] },
+    ]);
     expect(await records.addPiece(one, 5, '!')).toEqual({ refused: 'frozen' });
     expect(await records.take(two)).toEqual({ refused: 'frozen' });
     await records.unfreeze(group.runId);
     expect(await records.addPiece(one, 5, '!')).toHaveProperty('id');
-    expect(await records.readSteps([one.runId, 'nobody'])).toEqual(['first!', '']);
+    expect(await records.readSteps([one.runId, 'nobody'])).toEqual([
+      { text: 'first!', calls: [] },
+      { text: '', calls: [] },
+    ]);
+  });
+
+  const call = (id: string, state: LiveCall['state'] = 'running'): LiveCall => ({
+    id,
+    name: 'exec',
+    argumentsJson: '{"command":"ls"}',
+    state,
+    startedAt: 1,
+  });
+  const seen = async () => {
+    const { events } = await bus.tail();
+    return () => events.map(({ event }): unknown => JSON.parse(event));
+  };
+
+  it('a step of tools ends the text so far, and a group is told of step and calls', async () => {
+    const group = { groupId: 'group-1', runId: 'group-run-2' };
+    const run = newRun(1, group);
+    const entries = await seen();
+    await records.addPiece(run, 0, 'Let me look. ');
+    await records.addStep(run, []);
+    await records.addCall(run, { call: call('c1'), calls: [call('c1')] }, []);
+    await records.addPiece(run, 0, 'Done.');
+    expect(await records.readSteps([run.runId])).toEqual([{ text: 'Done.', calls: [call('c1')] }]);
+    await until(() => entries().length === 4);
+    expect(entries()).toMatchObject([
+      { kind: 'piece' },
+      { kind: 'step', groupId: 'group-1', runId: run.runId },
+      { kind: 'activity', groupId: 'group-1', call: call('c1') },
+      { kind: 'piece', offset: 0, text: 'Done.' },
+    ]);
+  });
+
+  it('a conversation is told by the events given', async () => {
+    const run = newRun();
+    const entries = await seen();
+    const data = { state: 'iteration_step', runId: run.runId };
+    const event = { kind: 'bot', bot: 'writer', botId: 'bot-1', sessionKey: 'ios:a' } as const;
+    await records.addStep(run, [{ ...event, type: 'chat', data }]);
+    await until(() => entries().length === 1);
+    expect(entries()).toEqual([{ ...event, type: 'chat', data }]);
+  });
+
+  it('a newer attempt begins without the calls of the older one, which can add none', async () => {
+    const group = { groupId: 'group-1', runId: 'group-run-3' };
+    const [old, next] = [newRun(1, group), newRun(2, group)];
+    const taken = { ...next, runId: old.runId };
+    await records.addCall(old, { call: call('c1'), calls: [call('c1')] }, []);
+    const entries = await seen();
+    await records.take(taken);
+    await until(() => entries().length === 1);
+    expect(entries()).toMatchObject([{ kind: 'step', anew: true }]);
+    const late = { call: call('c1', 'completed'), calls: [call('c1', 'completed')] };
+    expect(await records.addCall(old, late, [])).toEqual({ refused: 'stale' });
+    expect(await records.addStep(old, [])).toEqual({ refused: 'stale' });
+    expect(await records.readSteps([old.runId])).toEqual([{ text: '', calls: [] }]);
+  });
+
+  it('what tools do is refused while frozen, and stays readable', async () => {
+    const group = { groupId: 'group-1', runId: 'group-run-4' };
+    const run = newRun(1, group);
+    await records.addCall(run, { call: call('c1'), calls: [call('c1')] }, []);
+    expect(await records.freeze(group.runId, [run.runId])).toEqual([
+      { text: '', calls: [call('c1')] },
+    ]);
+    expect(await records.addStep(run, [])).toEqual({ refused: 'frozen' });
+    await records.unfreeze(group.runId);
+  });
+
+  it('an event of a group brings texts and calls of its active members', async () => {
+    const run = newRun(1, { groupId: 'group-1', runId: 'group-run-5' });
+    await records.addPiece(run, 0, 'So ');
+    await records.addCall(run, { call: call('c1'), calls: [call('c1')] }, []);
+    const { events } = await bus.tail();
+    const publisher = new EventPublisher(bus.redis, bus.keys);
+    const shown = [
+      { member: 'writer', stepKey: run.runId },
+      { member: 'default', stepKey: 'nothing yet' },
+    ];
+    const event = { kind: 'group', groupId: 'group-1', type: 'updated' } as const;
+    await publisher.publish('db-of-group', 1, event, { shown });
+    await until(() => events.length === 1);
+    expect({ ...events[0]?.texts }).toEqual({ writer: 'So ' });
+    expect({ ...events[0]?.calls }).toEqual({ writer: [call('c1')] });
   });
 });

@@ -1,8 +1,9 @@
 import { z } from 'zod';
-import type { Piece } from '@flowly/contract';
+import type { BotStreamEvent, LiveActivity, LiveCall, LiveStep, Piece } from '@flowly/contract';
 import type { RedisClient } from './connection';
 import { liveRunKey, type BusKeys } from './keys';
-import { addPiece, freeze, takeRecord } from './live-scripts';
+import { callsOf } from './live-calls';
+import { addPiece, freeze, noteTools, takeRecord } from './live-scripts';
 
 /** What became of a piece: its event id, or why it was refused. */
 export type PieceOutcome =
@@ -23,17 +24,22 @@ export interface LiveRun {
   group?: { groupId: string; runId: string } | undefined;
 }
 
-/** A text as it stands in Redis, with the id of the event that wrote its end. */
-export interface LiveText {
+/** What a run shows while it is at work: its text since the last tool step, its newest tool calls, oldest first. */
+export interface LiveSaid {
   text: string;
+  calls: LiveCall[];
+}
+
+/** The same as it stands in Redis, with the id of the newest event of the run. */
+export interface LiveText extends LiveSaid {
   lastId: string | null;
 }
 
 const NOT_FROZEN = 'none';
 
 /**
- * The live record of a run: its text so far, changed in the same step as the event that tells of it
- * (design rule 4). It is never the truth: Redis may lose it and the runner writes it anew.
+ * The live record of a run: its text since the last tool step and its tool calls, changed in the same step as the
+ * event that tells of it (design rule 4). It is never the truth: Redis may lose it and the runner writes it anew.
  */
 export class LiveRecords {
   constructor(
@@ -49,40 +55,88 @@ export class LiveRecords {
     return outcome(await addPiece.run(this.redis, this.keysOf(run), args));
   }
 
-  /** Takes the record for a new attempt and empties it, so that an older attempt can write no more. */
+  /**
+   * Takes the record for a new attempt and empties it, so that an older attempt can write no more. A group is told; who
+   * watches a conversation is told by its bot.
+   */
   async take(run: LiveRun): Promise<PieceOutcome> {
-    return outcome(await takeRecord.run(this.redis, this.keysOf(run), [run.epoch, 0, '', '']));
+    const step: LiveStep = { kind: 'step', ...refOf(run), anew: true };
+    const args = [run.epoch, 0, '', run.group ? JSON.stringify(step) : '', ''];
+    return outcome(await takeRecord.run(this.redis, this.keysOf(run), args));
   }
 
   /** Writes the record anew after Redis lost it, with an event that holds the whole text. */
-  async restore(run: LiveRun, text: string): Promise<PieceOutcome> {
+  async restore(run: LiveRun, { text, calls }: LiveSaid): Promise<PieceOutcome> {
     const entry = JSON.stringify(pieceOf(run, 0, text));
-    return outcome(
-      await takeRecord.run(this.redis, this.keysOf(run), [run.epoch, text.length, text, entry]),
-    );
+    const args = [
+      run.epoch,
+      text.length,
+      text,
+      entry,
+      calls.length > 0 ? JSON.stringify(calls) : '',
+    ];
+    return outcome(await takeRecord.run(this.redis, this.keysOf(run), args));
   }
 
-  /** The text of a run so far; empty when there is no record. */
+  /** The text so far is over, because tools follow. `events` tell it in a conversation; a group has an entry of its own. */
+  async addStep(run: LiveRun, events: readonly BotStreamEvent[]): Promise<PieceOutcome> {
+    const step: LiveStep = { kind: 'step', ...refOf(run) };
+    return this.note(run, ['', 1], step, events);
+  }
+
+  /**
+   * A tool call has begun or ended.
+   * @param calls the newest of the run, oldest first, with this one
+   * @param events what a conversation is told of it; a group has an entry of its own
+   */
+  async addCall(
+    run: LiveRun,
+    { call, calls }: { call: LiveCall; calls: readonly LiveCall[] },
+    events: readonly BotStreamEvent[],
+  ): Promise<PieceOutcome> {
+    const activity: LiveActivity = { kind: 'activity', ...refOf(run), call };
+    return this.note(run, [JSON.stringify(calls), 0], activity, events);
+  }
+
+  private async note(
+    run: LiveRun,
+    [calls, endsText]: [calls: string, endsText: 0 | 1],
+    forGroup: LiveActivity | LiveStep,
+    events: readonly BotStreamEvent[],
+  ): Promise<PieceOutcome> {
+    const entries = [...(run.group ? [forGroup] : []), ...events].map((entry) =>
+      JSON.stringify(entry),
+    );
+    const args = [run.epoch, calls, endsText, ...entries];
+    return outcome(await noteTools.run(this.redis, this.keysOf(run), args));
+  }
+
+  /** Whether the run has a record: Redis may have lost it. */
+  async isThere({ botId, runId, group }: LiveRun): Promise<boolean> {
+    const key = this.keys.live(liveRunKey({ botId, runId, groupId: group?.groupId }));
+    return (await this.redis.exists(key)) === 1;
+  }
+
+  /** What a run has said so far; empty when there is no record. */
   async read(run: { botId: string; runId: string; groupId?: string }): Promise<LiveText> {
     const runKey = liveRunKey(run);
-    const [text, lastId] = await Promise.all([
-      this.redis.get(this.keys.liveText(runKey)),
+    const [[text, calls], lastId] = await Promise.all([
+      this.redis.mget([this.keys.liveText(runKey), this.keys.liveCalls(runKey)]),
       this.redis.hget(this.keys.live(runKey), 'last'),
     ]);
-    return { text: text ?? '', lastId };
+    return { text: text ?? '', calls: callsOf(calls), lastId };
   }
 
-  /** The texts of several group steps, in the order of their keys. */
-  async readSteps(stepKeys: string[]): Promise<string[]> {
+  /** What several group steps have said, in the order of their keys. */
+  async readSteps(stepKeys: string[]): Promise<LiveSaid[]> {
     if (stepKeys.length === 0) return [];
-    const texts = await this.redis.mget(stepKeys.map((key) => this.textKey(key)));
-    return texts.map((text) => text ?? '');
+    return said(await this.redis.mget(stepKeys.flatMap((key) => this.saidKeys(key))));
   }
 
-  /** Freezes a group's run and returns the text of each step, in the order of their keys (groups.md §6). */
-  async freeze(groupRunId: string, stepKeys: string[]): Promise<string[]> {
-    const keys = [this.keys.frozen(groupRunId), ...stepKeys.map((key) => this.textKey(key))];
-    return z.array(z.string()).parse(await freeze.run(this.redis, keys, [this.freezeMs]));
+  /** Freezes a group's run and returns what each step has said, in the order of their keys (groups.md §6). */
+  async freeze(groupRunId: string, stepKeys: string[]): Promise<LiveSaid[]> {
+    const keys = [this.keys.frozen(groupRunId), ...stepKeys.flatMap((key) => this.saidKeys(key))];
+    return said(z.array(z.string()).parse(await freeze.run(this.redis, keys, [this.freezeMs])));
   }
 
   /** Lets a run go on whose stop could not be committed. */
@@ -90,8 +144,9 @@ export class LiveRecords {
     await this.redis.del(this.keys.frozen(groupRunId));
   }
 
-  private textKey(stepKey: string): string {
-    return this.keys.liveText(liveRunKey({ botId: '', runId: stepKey, groupId: '' }));
+  private saidKeys(stepKey: string): string[] {
+    const runKey = liveRunKey({ botId: '', runId: stepKey, groupId: '' });
+    return [this.keys.liveText(runKey), this.keys.liveCalls(runKey)];
   }
 
   private keysOf(run: LiveRun): string[] {
@@ -101,15 +156,25 @@ export class LiveRecords {
       this.keys.live(runKey),
       this.keys.liveText(runKey),
       this.keys.frozen(run.group?.runId ?? NOT_FROZEN),
+      this.keys.liveCalls(runKey),
     ];
   }
 }
 
 function pieceOf(run: LiveRun, offset: number, text: string): Piece {
-  const { bot, botId, sessionKey, runId, group } = run;
-  const piece: Piece = { kind: 'piece', bot, botId, sessionKey, runId, offset, text };
-  if (group) piece.groupId = group.groupId;
-  return piece;
+  return { kind: 'piece', ...refOf(run), offset, text };
+}
+
+function refOf({ bot, botId, sessionKey, runId, group }: LiveRun) {
+  return { bot, botId, sessionKey, runId, ...(group && { groupId: group.groupId }) };
+}
+
+/** Pairs of text and calls as they stand in Redis. */
+function said(values: readonly (string | null)[]): LiveSaid[] {
+  return Array.from({ length: values.length / 2 }, (_, index) => ({
+    text: values[2 * index] ?? '',
+    calls: callsOf(values[2 * index + 1]),
+  }));
 }
 
 function outcome(value: unknown): PieceOutcome {

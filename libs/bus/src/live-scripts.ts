@@ -3,8 +3,8 @@ import { Script } from './script';
 /**
  * The scripts that change live records together with the event stream (design rule 4).
  *
- * A record is a hash (`epoch`, `len` in UTF-16 units, `last` event id, `ended`, `closed`) and a string with
- * the text. Values that a script does not look into are passed through as they came: Lua's JSON would
+ * A record is a hash (`epoch`, `len` in UTF-16 units, `last` event id, `ended`, `closed`), a string with
+ * the text since the last tool step, and the JSON list of the newest tool calls. Values that a script does not look into are passed through as they came: Lua's JSON would
  * turn an empty list into an object.
  */
 
@@ -12,7 +12,7 @@ import { Script } from './script';
 const ENDED_SECONDS = 900;
 
 /**
- * Adds the next piece of text. KEYS stream, record, text, freeze key. ARGV epoch, offset, length, text, entry.
+ * Adds the next piece of text. KEYS stream, record, text, freeze key, calls. ARGV epoch, offset, length, text, entry.
  * Returns the entry's id, or `stale`, `ended`, `frozen`, `old` (already there) or `gap` (the record was lost).
  */
 export const addPiece = new Script(`
@@ -22,7 +22,7 @@ if have[3] then return 'ended' end
 local epoch, offset, length = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 if have[1] and tonumber(have[1]) > epoch then return 'stale' end
 local known = 0
-if have[1] and tonumber(have[1]) == epoch then known = tonumber(have[2]) else redis.call('DEL', KEYS[3]) end
+if have[1] and tonumber(have[1]) == epoch then known = tonumber(have[2]) else redis.call('DEL', KEYS[3], KEYS[5]) end
 if offset > known then return 'gap' end
 if offset < known then return 'old' end
 local id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[5])
@@ -35,7 +35,8 @@ return id
 
 /**
  * Gives the record to an attempt and empties it; with `whole` it is written anew after Redis lost it.
- * KEYS stream, record, text, freeze key. ARGV epoch, length, text, entry ('' for none). Returns like addPiece, or `ok`.
+ * KEYS stream, record, text, freeze key, calls. ARGV epoch, length, text, entry and calls ('' for none). Returns like
+ * addPiece, or `ok`.
  */
 export const takeRecord = new Script(`
 if redis.call('EXISTS', KEYS[4]) == 1 then return 'frozen' end
@@ -46,7 +47,33 @@ if have[1] and tonumber(have[1]) > epoch then return 'stale' end
 local id = 'ok'
 if ARGV[4] ~= '' then id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[4]) end
 redis.call('SET', KEYS[3], ARGV[3], 'EX', ${ENDED_SECONDS * 4})
+if ARGV[5] == '' then redis.call('DEL', KEYS[5])
+else redis.call('SET', KEYS[5], ARGV[5], 'EX', ${ENDED_SECONDS * 4}) end
 redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', tonumber(ARGV[2]))
+if id ~= 'ok' then redis.call('HSET', KEYS[2], 'last', id) end
+redis.call('EXPIRE', KEYS[2], ${ENDED_SECONDS * 4})
+return id
+`);
+
+/**
+ * Notes what a run's tools do. KEYS stream, record, text, freeze key, calls. ARGV epoch, calls ('' leaves them), 1 when
+ * the text so far is over, entries… Returns like takeRecord.
+ */
+export const noteTools = new Script(`
+if redis.call('EXISTS', KEYS[4]) == 1 then return 'frozen' end
+local have = redis.call('HMGET', KEYS[2], 'epoch', 'ended')
+if have[2] then return 'ended' end
+local epoch = tonumber(ARGV[1])
+if have[1] and tonumber(have[1]) > epoch then return 'stale' end
+local isNew = not have[1] or tonumber(have[1]) < epoch
+if isNew then redis.call('DEL', KEYS[5]) end
+if isNew or ARGV[3] == '1' then
+  redis.call('DEL', KEYS[3])
+  redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', 0)
+end
+if ARGV[2] ~= '' then redis.call('SET', KEYS[5], ARGV[2], 'EX', ${ENDED_SECONDS * 4}) end
+local id = 'ok'
+for index = 4, #ARGV do id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[index]) end
 if id ~= 'ok' then redis.call('HSET', KEYS[2], 'last', id) end
 redis.call('EXPIRE', KEYS[2], ${ENDED_SECONDS * 4})
 return id
@@ -55,16 +82,18 @@ return id
 /**
  * Puts a committed event onto the stream, once: an outbox sequence that is not newer is dropped.
  * KEYS stream, relayed, readiness (or a name that is not there).
- * ARGV database, sequence, entry, now, count of starting members, them…, count of readiness pairs,
- *   member, value…, count of closed records, record and text key…, count of shown texts, member and text key…
- * The entry gets the readiness hash (`r`) and the shown texts (`t`) as flat lists. Returns the entry's id.
+ * ARGV database, sequence, entry, now, 1 for a group that is gone, count of starting members, them…, count of readiness pairs,
+ *   member, value…, count of closed records, record, text and calls key…, count of shown members, member, text and calls
+ *   key…
+ * The entry gets the readiness hash (`r`), the shown texts (`t`) and calls (`c`) as flat lists. Returns the entry's id.
  */
 export const publish = new Script(`
 local at = 0
 local function next() at = at + 1 return ARGV[at] end
-local database, sequence, entry, now = next(), tonumber(next()), next(), next()
+local database, sequence, entry, now, gone = next(), tonumber(next()), next(), next(), next()
 local last = redis.call('HGET', KEYS[2], database)
 if last and tonumber(last) >= sequence then return redis.call('HGET', KEYS[2], database .. ':id') or '0-0' end
+if gone == '1' then redis.call('DEL', KEYS[3]) end
 for _ = 1, tonumber(next()) do
   local member = next()
   local state = redis.call('HGET', KEYS[3], member)
@@ -77,17 +106,21 @@ for _ = 1, tonumber(next()) do
   local record = next()
   redis.call('HSET', record, 'ended', 1)
   redis.call('EXPIRE', record, ${ENDED_SECONDS})
-  redis.call('DEL', next())
+  redis.call('DEL', next(), next())
 end
 local fields = {'e', entry}
 local readiness = redis.call('HGETALL', KEYS[3])
 if #readiness > 0 then fields[#fields + 1] = 'r' fields[#fields + 1] = cjson.encode(readiness) end
-local texts = {}
+local texts, calls = {}, {}
+local function add(list, member, value)
+  if value then list[#list + 1] = member list[#list + 1] = value end
+end
 for _ = 1, tonumber(next()) do
   local member = next()
-  local text = redis.call('GET', next())
-  if text then texts[#texts + 1] = member texts[#texts + 1] = text end
+  add(texts, member, redis.call('GET', next()))
+  add(calls, member, redis.call('GET', next()))
 end
+if #calls > 0 then fields[#fields + 1] = 'c' fields[#fields + 1] = cjson.encode(calls) end
 if #texts > 0 then fields[#fields + 1] = 't' fields[#fields + 1] = cjson.encode(texts) end
 local id = redis.call('XADD', KEYS[1], '*', unpack(fields))
 redis.call('HSET', KEYS[2], database, sequence, database .. ':id', id)
@@ -96,13 +129,13 @@ return id
 
 /**
  * Stops every later write of a group's run and reads what its members have written, in one step.
- * KEYS freeze key, text keys… ARGV ms. Returns the texts.
+ * KEYS freeze key, text and calls keys… ARGV ms. Returns the values, '' for one that is not there.
  */
 export const freeze = new Script(`
 redis.call('SET', KEYS[1], 1, 'PX', ARGV[1])
-local texts = {}
-for index = 2, #KEYS do texts[index - 1] = redis.call('GET', KEYS[index]) or '' end
-return texts
+local values = {}
+for index = 2, #KEYS do values[index - 1] = redis.call('GET', KEYS[index]) or '' end
+return values
 `);
 
 /**

@@ -11,7 +11,7 @@ export interface PublishEffects {
   readiness?: Record<string, Readiness> | undefined;
   /** Runs whose live record takes no more writes. */
   closed?: { botId: string; runId: string; groupId?: string | undefined }[] | undefined;
-  /** Active members whose text so far is added to the event. */
+  /** Active members whose text and tool calls so far are added to the event. */
   shown?: { member: string; stepKey: string }[] | undefined;
 }
 
@@ -39,6 +39,7 @@ export class EventPublisher {
         seq,
         JSON.stringify(event),
         new Date().toISOString(),
+        event.kind === 'group' && event.type === 'deleted' ? 1 : 0,
         ...this.effectArgs(effects),
       ],
     );
@@ -56,12 +57,16 @@ export class EventPublisher {
       readiness.length,
       ...readiness.flatMap(([member, state]) => [member, JSON.stringify(state)]),
       closed.length,
-      ...closed.flatMap((runKey) => [this.keys.live(runKey), this.keys.liveText(runKey)]),
+      ...closed.flatMap((runKey) => [this.keys.live(runKey), ...this.saidKeys(runKey)]),
       shown.length,
       ...shown.flatMap(({ member, stepKey }) => [
         member,
-        this.keys.liveText(liveRunKey({ botId: '', runId: stepKey, groupId: '' })),
+        ...this.saidKeys(liveRunKey({ botId: '', runId: stepKey, groupId: '' })),
       ]),
     ];
+  }
+
+  private saidKeys(runKey: string): string[] {
+    return [this.keys.liveText(runKey), this.keys.liveCalls(runKey)];
   }
 }

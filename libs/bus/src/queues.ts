@@ -11,7 +11,11 @@ import { Script } from './script';
 export const queueTable = {
   'bot-commands': { owner: 'bot-runner', holds: 'calls of clients for bots' },
   'bot-turns': { owner: 'bot-runner', holds: 'steps of groups, waiting runs, takeovers' },
-  'bot-aborts': { owner: 'bot-runner', holds: 'ends that groups order; turns never hold them up' },
+  'bot-aborts': {
+    owner: 'bot-runner',
+    holds: 'ends and removals of sessions that groups order; turns never hold them up',
+  },
+  'bot-resolves': { owner: 'bot-runner', holds: 'what people decided in groups' },
   'group-commands': { owner: 'group-orchestrator', holds: 'calls of clients for groups' },
   'group-turns': { owner: 'group-orchestrator', holds: 'accepted steps and their ends' },
 } as const;

@@ -1,6 +1,8 @@
 import { z } from 'zod';
+import type { LiveCall } from '@flowly/contract';
 import type { RedisClient } from './connection';
 import type { BusKeys } from './keys';
+import { callsOf } from './live-calls';
 
 const answerSchema = z.array(
   z.tuple([z.string(), z.array(z.tuple([z.string(), z.array(z.string())]))]),
@@ -15,6 +17,8 @@ export interface StreamEntry {
   readiness: Record<string, string>;
   /** Texts of the active members so far. */
   texts: Record<string, string>;
+  /** Newest tool calls of the active members that have any, oldest first. */
+  calls: Record<string, LiveCall[]>;
 }
 
 export interface ReplyEntry {
@@ -134,7 +138,14 @@ function entryOf(id: string, fields: string[]): StreamEntry {
     event: values['e'] ?? '',
     readiness: flatMap(values['r']),
     texts: flatMap(values['t']),
+    calls: callsByMember(flatMap(values['c'])),
   };
+}
+
+function callsByMember(lists: Record<string, string>): Record<string, LiveCall[]> {
+  const calls: Record<string, LiveCall[]> = Object.create(null);
+  for (const [member, list] of Object.entries(lists)) calls[member] = callsOf(list);
+  return calls;
 }
 
 function flatMap(json: string | undefined): Record<string, string> {

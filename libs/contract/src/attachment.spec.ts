@@ -124,6 +124,38 @@ describe('files of a group', () => {
     expect(group(value)).toThrow(code('INVALID_PARAMS'));
   });
 
+  it.each([
+    'https://',
+    'https:///path',
+    'https:example.com/a',
+    'https://@example.com/a',
+    'https://example.com\\@evil.example/a',
+    ' https://example.com/a',
+    'https://example.com/a\nb',
+    `https://example.com/${'a'.repeat(4_096)}`,
+  ])('refuses the address %j', (cdnUrl) => {
+    expect(group([{ fileName: 'a', mimeType: 'b', cdnUrl }])).toThrow(code('INVALID_PARAMS'));
+  });
+
+  it('measures names in characters and mends them', () => {
+    const named = (fileName: string) => [{ ...file, fileName }];
+    expect(group(named('😀'.repeat(255)))).not.toThrow();
+    expect(group(named('😀'.repeat(256)))).toThrow(code('INVALID_PARAMS'));
+    expect(group(named('a\0'))).toThrow(code('INVALID_PARAMS'));
+    expect(parseParams(groupFilesSchema, named('a\ud800'))).toEqual(named('a\ufffd'));
+  });
+
+  it('a file of exactly 25 MiB fits, also behind a prefix', () => {
+    const content = `data:application/octet-stream;base64,${encoded(26_214_400)}`;
+    expect(group([{ ...file, content }])).not.toThrow();
+    expect(group([{ ...file, content: encoded(26_214_401) }])).toThrow(code('INVALID_PARAMS'));
+  });
+
+  it('looks at what a file holds before its thumbnail', () => {
+    const tooBig = { ...file, content: 'A'.repeat(34_952_537), thumbnail: '!' };
+    expect(group([tooBig])).toThrow(code('ROOM_ATTACHMENT_TOO_LARGE'));
+  });
+
   it('takes a missing thumbnail in any form', () => {
     const given = [file, { ...file, thumbnail: '' }, { ...file, thumbnail: 7 }];
     expect(parseParams(groupFilesSchema, given)).toEqual([file, file, file]);

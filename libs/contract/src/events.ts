@@ -1,6 +1,12 @@
 import { z } from 'zod';
 import { botDescriptorSchema } from './bot';
 import { groupMessageSchema, groupPatchSchema, groupViewSchema } from './group';
+import {
+  approvalClosedSchema,
+  approvalSchema,
+  clarifyClosedSchema,
+  clarifySchema,
+} from './requests';
 import { usageSchema } from './usage';
 
 /** Events as clients get them (wire.md §5): one typed map from name to payload. */
@@ -38,7 +44,7 @@ export const chatErrorSchema = z.object({
   retryable: z.boolean(),
 });
 
-/** Resets the live bubble: what a dead attempt had sent is over (bots.md §3.3). */
+/** A step of an answer: one of the assistant's moves the text so far out of the live bubble (bots.md §3.3). */
 export const chatIterationStepSchema = z.object({
   state: z.literal('iteration_step'),
   runId: z.string(),
@@ -47,14 +53,57 @@ export const chatIterationStepSchema = z.object({
   role: z.enum(['assistant', 'tool']),
   content: z.string(),
   tool_calls: z.array(z.unknown()).optional(),
+  tool_call_id: z.string().optional(),
+  name: z.string().optional(),
 });
+
+/** How far a tool call has come; the highest revision of a run counts. */
+export const chatToolProgressSchema = z.object({
+  state: z.literal('tool_progress'),
+  runId: z.string(),
+  sessionKey: z.string(),
+  iterationIdx: z.number().int(),
+  revision: z.number().int(),
+  call: z.object({
+    id: z.string(),
+    index: z.number().int(),
+    name: z.string().max(128),
+    arguments: z.string(),
+    argumentsTruncated: z.boolean(),
+    state: z.enum(['preparing', 'queued', 'running', 'completed', 'failed', 'stopped']),
+    /** Unix ms. */
+    startedAt: z.number().optional(),
+    completedAt: z.number().optional(),
+    result: z.string().max(32_768).optional(),
+    resultTruncated: z.boolean().optional(),
+  }),
+});
+export type ChatToolProgress = z.infer<typeof chatToolProgressSchema>;
 
 export const chatEventSchema = z.discriminatedUnion('state', [
   chatFinalSchema,
   chatErrorSchema,
   chatIterationStepSchema,
+  chatToolProgressSchema,
 ]);
 export type ChatEvent = z.infer<typeof chatEventSchema>;
+
+/** A tool of the default bot begins and ends, for every socket. */
+export const toolStartSchema = z.object({
+  toolCallId: z.string(),
+  name: z.string(),
+  args: z.record(z.string(), z.unknown()),
+  sessionKey: z.string(),
+});
+
+export const toolCompleteSchema = z.object({
+  toolCallId: z.string(),
+  name: z.string(),
+  success: z.boolean(),
+  durationMs: z.number(),
+  preview: z.string().max(200),
+  sessionKey: z.string(),
+});
 
 /** Host events of a bot (wire.md §5.2). */
 export const directoryEventSchema = z.union([
@@ -66,6 +115,12 @@ export const botEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('agent'), data: agentEventSchema }),
   z.object({ type: z.literal('chat'), data: chatEventSchema }),
   z.object({ type: z.literal('directory'), data: directoryEventSchema }),
+  z.object({ type: z.literal('tool.start'), data: toolStartSchema }),
+  z.object({ type: z.literal('tool.complete'), data: toolCompleteSchema }),
+  z.object({ type: z.literal('exec.approval.requested'), data: approvalSchema }),
+  z.object({ type: z.literal('exec.approval.closed'), data: approvalClosedSchema }),
+  z.object({ type: z.literal('agent.clarify.requested'), data: clarifySchema }),
+  z.object({ type: z.literal('agent.clarify.closed'), data: clarifyClosedSchema }),
 ]);
 export type BotEvent = z.infer<typeof botEventSchema>;
 
@@ -106,6 +161,12 @@ export type EventMode = z.infer<typeof eventModeSchema>;
 export const eventSchemas = {
   agent: agentEventSchema,
   chat: chatEventSchema,
+  'tool.start': toolStartSchema,
+  'tool.complete': toolCompleteSchema,
+  'exec.approval.requested': approvalSchema,
+  'exec.approval.closed': approvalClosedSchema,
+  'agent.clarify.requested': clarifySchema,
+  'agent.clarify.closed': clarifyClosedSchema,
   'profile.event': profileEventSchema,
   'profile.room': groupEventSchema,
   tick: z.undefined(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ContractError } from './errors';
 import { byRule, invalid, isObject } from './parse';
-import { hasControl } from './text';
+import { characters, hasControl, wellFormed } from './text';
 
 /** Files of `profiles.rooms.send` (groups.md §4); they differ from those of `chat.send`. */
 
@@ -33,30 +33,31 @@ export const groupFilesSchema = byRule((value): GroupFile[] => {
 
 function groupFile(value: unknown): GroupFile {
   if (!isObject(value)) invalid('The file is invalid.');
-  const file: GroupFile = {
-    fileName: label(value['fileName'], 255),
-    mimeType: label(value['mimeType'], 128),
-  };
+  const fileName = label(value['fileName'], 255);
+  const mimeType = label(value['mimeType'], 128);
+  const source = sourceOf(value);
   const thumbnail = thumbnailOf(value['thumbnail']);
-  if (thumbnail !== null) file.thumbnail = thumbnail;
-  if (typeof value['content'] === 'string')
-    return { ...file, content: inlineContent(value['content']) };
-  if (typeof value['cdnUrl'] === 'string') return { ...file, cdnUrl: plainUrl(value['cdnUrl']) };
+  return { fileName, mimeType, ...source, ...(thumbnail !== null && { thumbnail }) };
+}
+
+function sourceOf({ content, cdnUrl }: Record<string, unknown>) {
+  if (typeof content === 'string') return { content: inlineContent(content) };
+  if (typeof cdnUrl === 'string') return { cdnUrl: plainUrl(cdnUrl) };
   return invalid('A file has either content or cdnUrl.');
 }
 
 function label(value: unknown, limit: number): string {
-  if (typeof value !== 'string' || value.length < 1 || value.length > limit || hasControl(value)) {
+  if (typeof value !== 'string' || value === '' || hasControl(value) || characters(value) > limit) {
     invalid('The file has no proper name or type.');
   }
-  return value;
+  return wellFormed(value);
 }
 
 function inlineContent(content: string): string {
-  if (content.length > MAX_ENCODED) {
+  const text = content.startsWith('data:') ? content.replace(/^data:[^,]*;base64,/, '') : content;
+  if (text.length > MAX_ENCODED) {
     throw new ContractError('ROOM_ATTACHMENT_TOO_LARGE', 'The file is larger than 25 MiB.');
   }
-  const text = content.startsWith('data:') ? content.replace(/^data:[^,]*;base64,/, '') : content;
   if (!isBase64(text)) invalid('The file is not base64.');
   return text;
 }
@@ -68,17 +69,14 @@ function thumbnailOf(value: unknown): string | null {
   return value;
 }
 
+/** A URL parser mends too much: `https:///a` would get a host. So the text itself must be right. */
+const HTTPS_HOST = /^https:\/\/[^\s/\\?#@]+(?:[/?#][^\s]*)?$/i;
+
 function plainUrl(value: string): string {
-  const url = value.length <= 4096 && URL.canParse(value) ? new URL(value) : null;
-  if (
-    url?.protocol !== 'https:' ||
-    url.hostname === '' ||
-    url.username !== '' ||
-    url.password !== ''
-  ) {
+  if (value.length > 4096 || !HTTPS_HOST.test(value) || hasControl(value) || !URL.canParse(value)) {
     invalid('cdnUrl must be an https address.');
   }
-  return value;
+  return wellFormed(value);
 }
 
 function isBase64(text: string): boolean {

@@ -71,6 +71,10 @@ export const groupAttachmentSchema = z.object({
 });
 export type GroupAttachment = z.infer<typeof groupAttachmentSchema>;
 
+/** A file of a message; one that was imported may be known by its name and type alone (groups.md §9). */
+export const messageAttachmentSchema = groupAttachmentSchema.partial({ kind: true, status: true });
+export type MessageAttachment = z.infer<typeof messageAttachmentSchema>;
+
 export const toolCallSchema = z.object({
   id: z.string().min(1),
   name: z.string().min(1),
@@ -85,7 +89,7 @@ export const groupMessagePayloadSchema = z.object({
   content: z.string(),
   createdAt: z.string(),
   profile: z.string().optional(),
-  attachments: z.array(groupAttachmentSchema).optional(),
+  attachments: z.array(messageAttachmentSchema).optional(),
   toolCalls: z.array(toolCallSchema).optional(),
   tools: z.array(z.string()).optional(),
   aborted: z.literal(true).optional(),

@@ -26,6 +26,7 @@ export const limitsSchema = z.strictObject({
   tickMs: positive.default(10_000),
   slowReaderMs: positive.default(5_000),
   ticketMs: positive.default(30_000),
+  mediaTicketMs: positive.default(900_000),
   lockOutMs: positive.default(60_000),
   patchMs: positive.default(50),
   readdMs: positive.default(1_000),
@@ -35,6 +36,8 @@ export const limitsSchema = z.strictObject({
   renewMs: positive.default(2_000),
   reconcileMs: positive.default(2_000),
   outcomeMs: positive.default(3_600_000),
+  /** How long an idempotency key of `profiles.rooms.create` counts. */
+  createKeyMs: positive.default(86_400_000),
   largeValueMs: positive.default(300_000),
   replyStreamMs: positive.default(300_000),
   replyStreamGoneMs: positive.default(600_000),
@@ -49,6 +52,14 @@ export const limitsSchema = z.strictObject({
   modelBetweenBytesMs: positive.default(120_000),
   modelRetries: z.number().int().min(0).default(2),
   modelRetryDelayMs: positive.default(500),
+  // tools of a turn
+  toolIterations: positive.default(40),
+  approvalMs: positive.default(120_000),
+  clarifyMs: positive.default(300_000),
+  /** How often a turn that waits for a person looks at its request by itself. */
+  requestLookMs: positive.default(1_000),
+  execMs: positive.default(300_000),
+  execCharacters: positive.default(200_000),
   // clocks of the store
   storeBusyMs: positive.default(5_000),
 });

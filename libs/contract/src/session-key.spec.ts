@@ -1,5 +1,11 @@
 import { parseParams } from './parse';
-import { isClientSession, remoteSessionKeySchema, straightSessionKeySchema } from './session-key';
+import {
+  groupOfSession,
+  groupSessionKey,
+  isClientSession,
+  remoteSessionKeySchema,
+  straightSessionKeySchema,
+} from './session-key';
 
 const denied = expect.objectContaining({ code: 'REMOTE_SESSION_DENIED' });
 const invalid = expect.objectContaining({ code: 'INVALID_PARAMS' });
@@ -40,4 +46,9 @@ describe('the session key rule', () => {
     expect(parseParams(straightSessionKeySchema, 'cli:private')).toBe('cli:private');
     expect(() => parseParams(straightSessionKeySchema, 'desktop:profile-room:x')).toThrow(denied);
   });
+});
+
+it('a private session names its group', () => {
+  expect(groupOfSession(groupSessionKey('g'))).toBe('g');
+  expect(groupOfSession('desktop:c1')).toBeNull();
 });

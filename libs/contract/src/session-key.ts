@@ -11,6 +11,14 @@ export function groupSessionKey(groupId: string): string {
   return `${GROUP_SESSION}${groupId}`;
 }
 
+/** The group a private session belongs to; null for any other session. */
+export function groupOfSession(key: string): string | null {
+  return key.startsWith(GROUP_SESSION) ? key.slice(GROUP_SESSION.length) : null;
+}
+
+/** What the keys of all private sessions of groups begin with. */
+export const groupSessionPrefix = GROUP_SESSION;
+
 /** Sessions the host itself drives; nothing of them is shown to a client as a conversation. */
 export function isInternalSession(key: string): boolean {
   return INTERNAL.some((prefix) => key.startsWith(prefix));

@@ -21,7 +21,7 @@ import {
 } from '@flowly/contract';
 import { openBotStore, outboxSpan, type Database } from '@flowly/store';
 import { startRedis, until as untilThere, type TestRedis } from '@flowly/testing';
-import { Relay, type PresentOutcome } from './relay';
+import { Relay, type PresentOutcome, type RelayOptions } from './relay';
 
 export const GATEWAY = 'gateway-1';
 
@@ -60,8 +60,13 @@ export class DeliveryWorld {
     return database;
   }
 
-  relay(database: Database, present: PresentOutcome = presentStored): Relay {
-    const relay = new Relay(database, this.bus, present, (error) => this.errors.push(error));
+  relay(
+    database: Database,
+    present: PresentOutcome = presentStored,
+    options: RelayOptions = {},
+  ): Relay {
+    const onError = (error: unknown) => this.errors.push(error);
+    const relay = new Relay(database, this.bus, present, onError, options);
     this.ends.unshift(() => relay.close());
     return relay;
   }

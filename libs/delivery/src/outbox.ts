@@ -4,12 +4,18 @@ import {
   groupStreamEventSchema,
   orchestratorJobSchema,
   readinessSchema,
+  sessionRemovalSchema,
+  sessionsAskedSchema,
+  requestResolveSchema,
   stepAbortedSchema,
   stepGivenSchema,
   type BotStreamEvent,
   type Command,
   type GroupStreamEvent,
   type OrchestratorJob,
+  type SessionRemoval,
+  type SessionsAsked,
+  type RequestResolve,
   type StepAborted,
 } from '@flowly/contract';
 import { addToOutbox, type Database } from '@flowly/store';
@@ -55,20 +61,26 @@ export type RunTurn = z.infer<typeof runTurnSchema>;
 export const botTurnJobSchema = z.discriminatedUnion('type', [stepGivenSchema, runTurnSchema]);
 export type BotTurnJob = z.infer<typeof botTurnJobSchema>;
 
+/** What groups order of bots that no turn may hold up. */
+export const botOrderSchema = z.discriminatedUnion('type', [
+  stepAbortedSchema,
+  sessionRemovalSchema,
+  sessionsAskedSchema,
+]);
+
 /** What the queue takes as an id: no integer, no colon (design rule 3). */
 const jobIdSchema = z.string().regex(/^t[^:]*$/);
 
 export const jobRowSchema = z.object({
   id: jobIdSchema,
-  job: z.union([botTurnJobSchema, stepAbortedSchema, orchestratorJobSchema]),
+  job: z.union([botTurnJobSchema, botOrderSchema, requestResolveSchema, orchestratorJobSchema]),
 });
 
+/** An event as its commit wrote it. */
+export type StoredEvent = GroupStreamEvent | BotStreamEvent;
+
 /** Adds an event; only inside the transaction of what it tells of. */
-export function addEvent(
-  database: Database,
-  event: GroupStreamEvent | BotStreamEvent,
-  effects?: Effects,
-): void {
+export function addEvent(database: Database, event: StoredEvent, effects?: Effects): void {
   addToOutbox(database, 'events', event.type, { event, effects });
 }
 
@@ -92,6 +104,20 @@ export function addBotTurn(database: Database, id: string, job: BotTurnJob): voi
 
 /** Adds an order to end a step; it has a queue of its own, so that no turn holds it up. */
 export function addBotAbort(database: Database, id: string, job: StepAborted): void {
+  addToOutbox(database, 'bot-aborts', job.type, { id, job });
+}
+
+/** Adds what a person decided; a queue of its own, for the turn that waits for it may hold the last slot. */
+export function addBotResolve(database: Database, id: string, job: RequestResolve): void {
+  addToOutbox(database, 'bot-resolves', job.type, { id, job });
+}
+
+/** Adds what groups want of the private sessions of bots; beside the ends they order. */
+export function addSessionOrder(
+  database: Database,
+  id: string,
+  job: SessionRemoval | SessionsAsked,
+): void {
   addToOutbox(database, 'bot-aborts', job.type, { id, job });
 }
 

@@ -10,6 +10,7 @@ const parcelSchema = z.discriminatedUnion('target', [
   z.object({ seq, target: z.literal('reply'), body: replyRowSchema }),
   z.object({ seq, target: z.literal('bot-turns'), body: jobRowSchema }),
   z.object({ seq, target: z.literal('bot-aborts'), body: jobRowSchema }),
+  z.object({ seq, target: z.literal('bot-resolves'), body: jobRowSchema }),
   z.object({ seq, target: z.literal('group-turns'), body: jobRowSchema }),
 ]);
 export type Parcel = z.infer<typeof parcelSchema>;

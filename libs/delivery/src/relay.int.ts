@@ -47,6 +47,17 @@ it('puts out what a commit left, oldest first, and removes it', async () => {
   expect(world.replies[0]?.after).toBe(newest[0]?.[0]);
 });
 
+it('adds to an event what is not stored', async () => {
+  const database = await world.open();
+  const relay = world.relay(database, undefined, {
+    dress: (stored) => ({ ...stored, ...event(2) }),
+  });
+  await database.write(() => addEvent(database, event(1)));
+  await relay.drain();
+  await until(() => world.events.length > 0);
+  expect(numbers(world.events)).toEqual([2]);
+});
+
 it('two relays over two connections put each event out once and in order', async () => {
   const [a, b] = [await world.open(), await world.open()];
   const relays = [world.relay(a), world.relay(b)];

@@ -9,6 +9,7 @@ import {
   type Database,
   type OutboxRow,
 } from '@flowly/store';
+import type { StoredEvent } from './outbox';
 import { isTold, jobsByQueue, readParcel, type Parcel, type QueueOfJobs } from './parcel';
 
 const BATCH = 100;
@@ -25,13 +26,18 @@ export interface Delivery {
 /** Makes the answer of a stored outcome: the same result, or a snapshot as it is now. */
 export type PresentOutcome = (outcome: unknown) => Promise<CommandOutcome>;
 
+export interface RelayOptions {
+  /** Begins when the process has gone on with what follows from the commit (a turn that asks its model). */
+  yields?: boolean;
+  /** Adds to an event what is true when it is told and not stored (what a group's tokens cost). */
+  dress?: (event: StoredEvent) => StoredEvent;
+}
+
 /**
  * Carries one database's outbox out: oldest row first, rows removed when they are out (design rule 1).
  * Any number of processes may relay the same database: the stream drops what came twice, queues and
  * gateways know jobs and replies by their ids. What cannot go out now is tried until it can; a row that nobody can
  * read is set aside, so that it does not hold up those behind it.
- *
- * One that `yields` begins when the process has gone on with what follows from the commit (a turn that asks its model).
  */
 export class Relay {
   private working: Promise<void> | null = null;
@@ -45,7 +51,7 @@ export class Relay {
     private readonly delivery: Delivery,
     private readonly present: PresentOutcome,
     private readonly onError: (error: unknown) => void,
-    options: { yields?: boolean } = {},
+    private readonly options: RelayOptions = {},
   ) {
     this.unsubscribe = database.onOutbox(() => {
       if (options.yields) setImmediate(() => this.kick());
@@ -171,7 +177,8 @@ export class Relay {
   }
 
   private async carryEvent({ seq, body }: Extract<Parcel, { target: 'events' }>): Promise<void> {
-    await this.delivery.publisher.publish(this.database.id, seq, body.event, body.effects);
+    const event = this.options.dress?.(body.event) ?? body.event;
+    await this.delivery.publisher.publish(this.database.id, seq, event, body.effects);
   }
 
   private async carryReply({ body }: Extract<Parcel, { target: 'reply' }>): Promise<void> {

@@ -1,9 +1,11 @@
 export * from './bot-config';
+export { botFault } from './bot-fault';
 export * from './configure-bot';
 export * from './create-bot';
 export * from './descriptor';
 export * from './directory';
 export * from './home';
 export * from './open-bots';
+export { mediaFolder } from './paths';
 export * from './provider';
 export * from './seal-key';

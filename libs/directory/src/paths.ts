@@ -8,10 +8,11 @@ export const botFiles = {
   profile: 'profile.json',
   workspace: 'workspace',
   soul: join('workspace', 'SOUL.md'),
+  media: 'media',
 } as const;
 
 /** Folders that every bot has. */
-export const botFolders = [botFiles.workspace, 'credentials', 'media', 'logs'] as const;
+export const botFolders = [botFiles.workspace, 'credentials', botFiles.media, 'logs'] as const;
 
 export function botsFolder(home: string): string {
   return join(home, 'profiles');
@@ -20,4 +21,9 @@ export function botsFolder(home: string): string {
 /** The folder of a bot: the data folder itself for `default`. */
 export function botFolder(home: string, name: string): string {
   return name === DEFAULT_BOT ? home : join(botsFolder(home), name);
+}
+
+/** Where a bot's files for people are; for `default` the groups' are there too. */
+export function mediaFolder({ folder }: { folder: string }): string {
+  return join(folder, botFiles.media);
 }

@@ -85,7 +85,7 @@ interface Run {
  * The text with one backtick in place of each code span. A span lies between two runs of equally many
  * backticks; a run without its partner is plain text.
  */
-function withoutCode(text: string): string {
+export function withoutCode(text: string): string {
   let kept = '';
   let from = 0;
   for (const { start, closedAt } of backtickRuns(text)) {

@@ -1,4 +1,10 @@
-import { type MemberRunState, type Run, runMemberSchema, runSchema } from '@flowly/contract';
+import {
+  type Attention,
+  type MemberRunState,
+  type Run,
+  runMemberSchema,
+  runSchema,
+} from '@flowly/contract';
 import { z } from 'zod';
 import { nameMap } from './name-map';
 import { INTERRUPTED_TEXT, type Terminal, type TurnEnd } from './turn-end';
@@ -38,19 +44,42 @@ export function newPanelRun(start: {
   /** Length of the live window with the user's message. */
   boundary: number;
 }): StoredRun {
-  const { id, responders, at, boundary } = start;
-  return {
-    id,
-    mode: 'panel',
-    state: 'running',
-    startedAt: at,
-    finishedAt: '',
-    round: 0,
-    turnCount: 0,
-    members: nameMap(
-      responders.map((name) => [name, { state: 'queued', updatedAt: at, error: '', boundary }]),
-    ),
+  return newRun('panel', start, { boundary: start.boundary });
+}
+
+/** A council before its first turn; see {@link turnGiven}. */
+export function newCouncilRun(start: {
+  id: string;
+  responders: readonly string[];
+  at: string;
+}): StoredRun {
+  return newRun('council', start, {});
+}
+
+/** It is this member's turn, whether it has spoken in this council before or is called by another now. */
+export function turnGiven(
+  run: StoredRun,
+  turn: { member: string; round: number; turn: number; boundary: number; at: string },
+): StoredRun {
+  const { member, round, boundary, at } = turn;
+  const entry: StoredRunMember = {
+    state: 'queued',
+    updatedAt: at,
+    error: '',
+    boundary,
+    gatewayRunId: councilStepKey(run.id, round, turn.turn, member),
   };
+  const members = nameMap([...Object.entries(run.members), [member, entry]]);
+  return { ...run, round, turnCount: turn.turn, members };
+}
+
+/** Members that had nothing new to read in a council: whoever has not spoken yet has had its say. */
+export function turnsSkipped(run: StoredRun, members: readonly string[], at: string): StoredRun {
+  return mapMembers(run, (entry, name) =>
+    members.includes(name) && entry.state === 'queued'
+      ? { ...entry, state: 'completed', updatedAt: at }
+      : entry,
+  );
 }
 
 /** The bot has taken the step; only a queued member starts by it. */
@@ -70,7 +99,32 @@ export function accepted(
 export function ended(run: StoredRun, member: string, end: TurnEnd, at: string): StoredRun {
   const entry = memberOf(run, member);
   if (!isRunning(run) || !entry || !isActive(entry.state)) return run;
-  return withMember(run, member, { ...outcome(end), updatedAt: at });
+  return withMember(withoutRequest(run, member), member, { ...outcome(end), updatedAt: at });
+}
+
+/** The member waits for the user until its request is closed; one that has not begun or has ended does not. */
+export function requestOpened(run: StoredRun, attention: Attention, at: string): StoredRun {
+  const { profile, id } = attention;
+  const entry = memberOf(run, profile);
+  const isAtWork = entry?.state === 'running' || entry?.state === 'needs_user';
+  if (!isRunning(run) || !isAtWork || openRequestOf(run, profile)?.id === id) return run;
+  return withMember(run, profile, { state: 'needs_user', updatedAt: at, attention });
+}
+
+/** The member goes on: its request was answered somewhere or has expired. */
+export function requestClosed(
+  run: StoredRun,
+  { member, id }: { member: string; id: string },
+  at: string,
+): StoredRun {
+  if (!isRunning(run) || openRequestOf(run, member)?.id !== id) return run;
+  return withMember(withoutRequest(run, member), member, { state: 'running', updatedAt: at });
+}
+
+/** What the member waits for, if it does. */
+export function openRequestOf(run: StoredRun, member: string): Attention | undefined {
+  const entry = memberOf(run, member);
+  return entry?.state === 'needs_user' ? entry.attention : undefined;
 }
 
 /**
@@ -100,9 +154,10 @@ export function settled(run: StoredRun, at: string): StoredRun {
   return { ...run, state: endState(states), finishedAt: at };
 }
 
-/** The user stopped the run: whoever had not ended is aborted. */
+/** The user stopped the run: whoever had not ended is aborted, and its request is over. */
 export function stopped(run: StoredRun, at: string): StoredRun {
-  return cutOff(run, at, 'aborted', '');
+  if (!isRunning(run)) return run;
+  return cutOff(Object.keys(run.members).reduce(withoutRequest, run), at, 'aborted', '');
 }
 
 /** Nobody can drive the run any more: whoever had not ended is stranded. */
@@ -134,8 +189,16 @@ export function activeMembers(run: StoredRun | null, memberOrder: readonly strin
   if (run === null || !isRunning(run)) return [];
   return memberOrder.filter((name) => {
     const state = memberOf(run, name)?.state;
-    return state !== undefined && isActive(state) && (run.mode === 'panel' || state !== 'queued');
+    if (state === undefined || !isActive(state)) return false;
+    return state !== 'queued' || stepKeyOf(run, name) !== null;
   });
+}
+
+/** Key of the step a member was given last; null for one whose turn in a council has not come. */
+export function stepKeyOf(run: StoredRun, member: string): string | null {
+  const entry = memberOf(run, member);
+  if (entry === undefined) return null;
+  return entry.gatewayRunId ?? (run.mode === 'panel' ? panelStepKey(run.id, member) : null);
 }
 
 /** Whether a stop posts what the member had said so far (groups.md §6.2). */
@@ -145,11 +208,7 @@ export function speaksWhenStopped(state: MemberRunState, visibleText: string): b
 
 /** The member that a terminal with this key belongs to; null if the run never gave such a step. */
 export function memberOfStep(run: StoredRun, key: string): string | null {
-  const found = Object.entries(run.members).find(
-    ([name, entry]) =>
-      entry.gatewayRunId === key || (run.mode === 'panel' && panelStepKey(run.id, name) === key),
-  );
-  return found?.[0] ?? null;
+  return Object.keys(run.members).find((name) => stepKeyOf(run, name) === key) ?? null;
 }
 
 /** The run as clients see it. */
@@ -160,6 +219,25 @@ export function publicRun(run: StoredRun): Run {
       Object.entries(run.members).map(
         ([name, { boundary: _boundary, gatewayRunId: _gatewayRunId, ...shown }]) => [name, shown],
       ),
+    ),
+  };
+}
+
+function newRun(
+  mode: StoredRun['mode'],
+  { id, responders, at }: { id: string; responders: readonly string[]; at: string },
+  entry: Pick<StoredRunMember, 'boundary'>,
+): StoredRun {
+  return {
+    id,
+    mode,
+    state: 'running',
+    startedAt: at,
+    finishedAt: '',
+    round: 0,
+    turnCount: 0,
+    members: nameMap(
+      responders.map((name) => [name, { state: 'queued', updatedAt: at, error: '', ...entry }]),
     ),
   };
 }
@@ -197,6 +275,14 @@ function cutOff(
     isActive(entry.state) ? { ...entry, state, error, updatedAt: at } : entry,
   );
   return { ...cut, state, finishedAt: at };
+}
+
+function withoutRequest(run: StoredRun, name: string): StoredRun {
+  return mapMembers(run, (entry, other) => {
+    if (other !== name) return entry;
+    const { attention: _attention, ...rest } = entry;
+    return rest;
+  });
 }
 
 function withMember(run: StoredRun, name: string, change: Partial<StoredRunMember>): StoredRun {

@@ -1,5 +1,6 @@
 import {
   cutCharacters,
+  keptToolCalls,
   wellFormed,
   type ErrorCode,
   type GroupAttachment,
@@ -7,7 +8,6 @@ import {
   type ToolCall,
 } from '@flowly/contract';
 import { readerText } from './reader-text';
-import { keptToolCalls } from './tool-arguments';
 
 /** The most characters of a message's `content`. */
 export const MAX_CONTENT = 32_000;

@@ -1,6 +1,5 @@
 import { cutCharacters, type GroupUsage, isObject, type Usage, wellFormed } from '@flowly/contract';
 import { nameMap } from './name-map';
-import { memberCosts, type PriceOf, roundUsd } from './cost';
 
 /** Tokens used; input includes cache reads and writes. */
 export interface Counters {
@@ -46,31 +45,14 @@ export function foldUsage(
   };
 }
 
-/**
- * Usage as clients see it, priced now; null until a turn has been counted.
- * @param priceOf the price of a model if it is known; without it nothing has a cost
- */
-export function publicUsage(stored: StoredUsage | null, priceOf?: PriceOf): GroupUsage | null {
+/** Usage as clients see it, but for its cost (`withCost`); null until a turn has been counted. */
+export function publicUsage(stored: StoredUsage | null): GroupUsage | null {
   if (stored === null || stored.turns === 0) return null;
   const rows = Object.entries(stored.members).sort(([a], [b]) => (a < b ? -1 : 1));
-  const costs = memberCosts(
-    rows.map(([, row]) => row),
-    priceOf,
-  );
-  const usage = {
+  return {
     turns: stored.turns,
     ...countersIn(stored),
-    members: rows.map(([profile, row], at) => {
-      const cost = costs[at] ?? null;
-      return { profile, ...row, ...(cost === null ? {} : { costUsd: roundUsd(cost) }) };
-    }),
-  };
-  const priced = costs.filter((cost) => cost !== null);
-  if (priced.length === 0) return usage;
-  return {
-    ...usage,
-    costUsd: roundUsd(priced.reduce((total, cost) => total + cost, 0)),
-    costPartial: priced.length < rows.length || hasTokensWithoutRow(stored),
+    members: rows.map(([profile, row]) => ({ profile, ...row })),
   };
 }
 
@@ -108,13 +90,6 @@ function foldMember(
   };
   return nameMap([...Object.entries(members), [name, folded] as const]);
 }
-
-function hasTokensWithoutRow(stored: StoredUsage): boolean {
-  const rows = Object.values(stored.members).reduce<Counters>(sum, NONE);
-  return keys.some((key) => stored[key] > rows[key]);
-}
-
-const keys = ['inputTokens', 'outputTokens', 'cacheReadTokens', 'cacheWriteTokens'] as const;
 
 function countersIn(value: Partial<Record<keyof Counters, unknown>>): Counters {
   return {

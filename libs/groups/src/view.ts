@@ -5,10 +5,10 @@ import {
   type GroupMode,
   type StoredGroupView,
 } from '@flowly/contract';
-import { type PriceOf } from './cost';
+import { type PriceOf, withCost } from './cost';
 import { needsUser } from './needs-user';
 import { resolvePolicies } from './responders';
-import { activeMembers, isRunning, publicRun, type StoredRun } from './run';
+import { activeMembers, isRunning, openRequestOf, publicRun, type StoredRun } from './run';
 import { publicUsage, type StoredUsage } from './usage';
 
 const LATEST_CHARACTERS = 512;
@@ -33,11 +33,8 @@ export interface StoredGroup {
   usage: StoredUsage | null;
 }
 
-/**
- * The part of a group's snapshot that the database decides (groups.md §1).
- * @param priceOf prices of now; without it no cost is shown
- */
-export function storedGroupView(group: StoredGroup, priceOf?: PriceOf): StoredGroupView {
+/** The part of a group's snapshot that the database decides (groups.md §1); its usage has no cost yet. */
+export function storedGroupView(group: StoredGroup): StoredGroupView {
   const { id, title, mode, members, run, createdAt, updatedAt, messageCount } = group;
   const attentions = openRequests(run, members);
   return {
@@ -55,8 +52,13 @@ export function storedGroupView(group: StoredGroup, priceOf?: PriceOf): StoredGr
     attentions,
     needsUser: needsUser({ run, attentions, sinceUser: group.sinceUser }),
     runState: run && publicRun(run),
-    usage: publicUsage(group.usage, priceOf),
+    usage: publicUsage(group.usage),
   };
+}
+
+/** The view with what its usage costs now; what is stored never has a cost (groups.md §8). */
+export function pricedView<T extends Pick<StoredGroupView, 'usage'>>(view: T, priceOf: PriceOf): T {
+  return view.usage === null ? view : { ...view, usage: withCost(view.usage, priceOf) };
 }
 
 /** The newest message as lists show it: cut, without files and tool calls. */
@@ -80,8 +82,5 @@ export function latestMessage(
 /** The request of each member that waits for the user, in member order. */
 function openRequests(run: StoredRun | null, members: readonly string[]): Attention[] {
   if (run === null || !isRunning(run)) return [];
-  return members.flatMap((name) => {
-    const entry = Object.hasOwn(run.members, name) ? run.members[name] : undefined;
-    return entry?.state === 'needs_user' && entry.attention ? [entry.attention] : [];
-  });
+  return members.flatMap((name) => openRequestOf(run, name) ?? []);
 }

@@ -3,10 +3,10 @@ import {
   InvalidResponseDataError,
   TypeValidationError,
   type LanguageModelV3,
-  type LanguageModelV3Message,
   type LanguageModelV3StreamPart,
 } from '@ai-sdk/provider';
 import type { Exchange } from './exchange';
+import { callOf, promptOf, toolsOf } from './prompt';
 import type { ModelEvent, ModelRequest } from './request';
 import { ReportedError, saidNothing } from './sentences';
 import { normaliseUsage } from './usage';
@@ -25,6 +25,7 @@ export async function* callOnce(
 ): AsyncGenerator<ModelEvent> {
   const { stream } = await model.doStream({
     prompt: promptOf(request),
+    ...(request.tools?.length && { tools: toolsOf(request.tools) }),
     abortSignal: exchange.signal,
     // OpenAI keeps what it is told unless asked not to; only its own model reads this.
     providerOptions: { openai: { store: false } },
@@ -38,6 +39,9 @@ export async function* callOnce(
     if (part.type === 'text-delta' && part.delta !== '') {
       spoke = true;
       yield { type: 'text', text: part.delta };
+    } else if (part.type === 'tool-call' && part.providerExecuted !== true) {
+      spoke = true;
+      yield { type: 'tool-call', call: callOf(part) };
     } else if (part.type === 'finish') {
       finish = part;
     } else if (part.type === 'error' && !isHarmless(part.error, exchange)) {
@@ -51,13 +55,6 @@ export async function* callOnce(
     finishReason: reason ?? 'other',
     usage: finish && normaliseUsage(finish.usage),
   };
-}
-
-function promptOf({ system, messages }: ModelRequest): LanguageModelV3Message[] {
-  const said = messages.map(({ role, content }): LanguageModelV3Message => {
-    return { role, content: [{ type: 'text', text: content }] };
-  });
-  return system === undefined ? said : [{ role: 'system', content: system }, ...said];
 }
 
 /**

@@ -1,4 +1,5 @@
 import { usageSchema } from '@flowly/contract';
+import { z } from 'zod';
 import { demoModel } from './demo';
 import { ModelAborted, ModelFailure } from './failure';
 import type { ModelRequest } from './request';
@@ -75,4 +76,44 @@ it('stops at once, also while it is slow', async () => {
 
 it('copes with nothing at all', async () => {
   expect(await answerTo('')).toContain('nothing that I could quote');
+});
+
+describe('told to use tools', () => {
+  const tools = ['clarify', 'exec'].map((name) => ({
+    name,
+    description: '',
+    params: z.object({}),
+  }));
+  const said = (messages: ModelRequest['messages'], offered = tools) =>
+    outcomeOf(streamModel(saying('', { messages, tools: offered })));
+  const order = { role: 'user', content: 'Do [ask Tea or coffee?] then [run ls -l]' } as const;
+  const done = (id: string, toolName: string, content: string) => [
+    {
+      role: 'assistant' as const,
+      content: '',
+      toolCalls: [{ id, name: toolName, argumentsJson: '{}' }],
+    },
+    { role: 'tool' as const, toolCallId: id, toolName, content },
+  ];
+
+  it('calls them one after the other and quotes what they said', async () => {
+    const asked = done('demo-0', 'clarify', 'Tea');
+    const first = await said([order]);
+    expect(first.calls).toMatchObject([
+      { name: 'clarify', argumentsJson: '{"question":"Tea or coffee?"}' },
+    ]);
+    expect(first.text).toBe('');
+    const second = await said([order, ...asked]);
+    expect(second.calls).toMatchObject([{ name: 'exec', argumentsJson: '{"command":"ls -l"}' }]);
+    const third = await said([order, ...asked, ...done('demo-1', 'exec', 'total 0')]);
+    expect(third.calls).toEqual([]);
+    expect(third.text).toContain('A tool said: “Tea”. A tool said: “total 0”.');
+    expect(third.text).not.toMatch(/\[(ask|run)/);
+  });
+
+  it('answers in words when the tool is not there', async () => {
+    const { text, calls } = await said([order], []);
+    expect(calls).toEqual([]);
+    expect(text).toContain('demo model');
+  });
 });

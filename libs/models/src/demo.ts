@@ -1,12 +1,15 @@
 import type { Usage } from '@flowly/contract';
 import { ModelFailure } from './failure';
 import { pause } from './pause';
-import type { ModelEvent, ModelRequest } from './request';
+import type { ModelEvent, ModelRequest, ModelToolCall } from './request';
 
 const WORD_MS = 4;
 const SLOW_DEFAULT_S = 10;
 const SLOW_MAX_S = 300;
 const GIST_LENGTH = 80;
+
+const CLARIFY = { name: 'clarify', argument: 'question' } as const;
+const EXEC = { name: 'exec', argument: 'command' } as const;
 
 /** Two bots on the demo model in one group should not sound the same. */
 const openings = [
@@ -20,13 +23,23 @@ const closing =
 
 /**
  * The built-in provider: offline, says that it is the demo model, and reacts to the last thing the
- * user said. `[slow]`, `[slow 5s]` in it make the answer take that long, `[fail]` makes it fail.
- * The same request always gets the same answer.
+ * user said. `[slow]`, `[slow 5s]` in it make the answer take that long, `[fail]` makes it fail; `[ask Tea or
+ * coffee?]` asks a question and `[run ls]` calls for a command. The same request always gets the same answer.
  */
 export async function* demoModel(request: ModelRequest): AsyncGenerator<ModelEvent> {
   const asked = lastSaidByUser(request);
   if (/\[fail\]/i.test(asked)) {
     throw new ModelFailure('The demo model was told to fail.', { retryable: true });
+  }
+  const call = toolCallIn(asked, request);
+  if (call) {
+    yield { type: 'tool-call', call };
+    yield {
+      type: 'finish',
+      finishReason: 'tool-calls',
+      usage: usageOf(request, call.argumentsJson),
+    };
+    return;
   }
   const answer = answerTo(asked, request);
   const words = answer.match(/\S+\s*/g) ?? [];
@@ -36,6 +49,29 @@ export async function* demoModel(request: ModelRequest): AsyncGenerator<ModelEve
     yield { type: 'text', text };
   }
   yield { type: 'finish', finishReason: 'stop', usage: usageOf(request, answer) };
+}
+
+/** What the user's orders call for and was not called for yet in this turn, if the tool is there. */
+function toolCallIn(asked: string, { messages, tools = [] }: ModelRequest): ModelToolCall | null {
+  const done = messages.length - 1 - messages.findLastIndex(({ role }) => role === 'user');
+  const orders = [...asked.matchAll(/\[(ask|run)\s+([^\]]{1,500})\]/gi)];
+  // Each call that was made is a message, and its result another.
+  const [, word = '', what = ''] = orders[done / 2] ?? [];
+  const { name, argument } = word.toLowerCase() === 'run' ? EXEC : CLARIFY;
+  if (word === '' || !tools.some((tool) => tool.name === name)) return null;
+  return {
+    id: `demo-${done / 2}`,
+    name,
+    argumentsJson: JSON.stringify({ [argument]: what.trim() }),
+  };
+}
+
+/** What the tools of this turn came to, for the answer to quote. */
+function resultsIn({ messages }: ModelRequest): string[] {
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  return messages
+    .slice(asked + 1)
+    .flatMap(({ role, content }) => (role === 'tool' ? [content] : []));
 }
 
 /** In a group's prompt the user's words follow the last line that begins with `User: `. */
@@ -48,14 +84,16 @@ function answerTo(asked: string, request: ModelRequest): string {
   const opening =
     openings[sum(JSON.stringify([request.system, request.messages])) % openings.length];
   const gist = gistOf(asked);
-  return `${opening} ${gist === '' ? 'nothing that I could quote' : `“${gist}”`}. ${closing}`;
+  const results = resultsIn(request).map((result) => ` A tool said: “${gistOf(result)}”.`);
+  const quoted = gist === '' ? 'nothing that I could quote' : `“${gist}”`;
+  return `${opening} ${quoted}.${results.join('')} ${closing}`;
 }
 
 /** The first line, without the orders to the demo model: quoted, they would reach other bots. */
 function gistOf(asked: string): string {
   const line =
     asked
-      .replace(/\[(slow[^\]]{0,20}|fail)\]/gi, '')
+      .replace(/\[(slow[^\]]{0,20}|fail|(ask|run)\s[^\]]{0,500})\]/gi, '')
       .trim()
       .split('\n')[0] ?? '';
   const characters = [...line.replace(/\s+/g, ' ').trim()];

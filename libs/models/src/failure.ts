@@ -5,8 +5,18 @@ import { ContractError } from '@flowly/contract';
  * names the provider. It carries no cause: what the SDK throws holds headers and bodies, so the key.
  */
 export class ModelFailure extends ContractError {
-  constructor(sentence: string, options: { retryable: boolean }) {
+  /** The provider or its model takes no tools; without them it may answer. */
+  readonly refusesTools: boolean;
+  /** The provider refused what it was told, which may be a file in it. */
+  readonly refusesContent: boolean;
+
+  constructor(
+    sentence: string,
+    options: { retryable: boolean; refusesTools?: boolean; refusesContent?: boolean },
+  ) {
     super('MODEL_PROVIDER_UNAVAILABLE', sentence, options);
+    this.refusesTools = options.refusesTools === true;
+    this.refusesContent = options.refusesContent === true;
   }
 }
 

@@ -1,4 +1,13 @@
 export { ModelAborted, ModelFailure } from './failure';
 export { providers, type Provider } from './providers';
 export { streamModel } from './stream';
-export type { ModelEvent, ModelLimits, ModelMessage, ModelRequest, ModelTarget } from './request';
+export type {
+  ModelEvent,
+  ModelFile,
+  ModelLimits,
+  ModelMessage,
+  ModelRequest,
+  ModelTarget,
+  ModelTool,
+  ModelToolCall,
+} from './request';

@@ -6,6 +6,7 @@ import { providerWords } from './provider-words';
 import { providers, type Provider } from './providers';
 import type { ModelRequest } from './request';
 import { keyPlace } from './target';
+import { isAboutTools } from './toolless';
 
 /** What a provider sends in its stream when it fails there. */
 const report = z.union([
@@ -15,6 +16,9 @@ const report = z.union([
     .object({ response: z.object({ error: z.object({ message: z.string() }) }) })
     .transform(({ response }) => response.error),
 ]);
+
+/** What providers answer with to a file that they or their model do not take. */
+const MAYBE_CONTENT = [400, 404, 413, 415, 422, 501];
 
 /** An error that came as an event of the answer, not one that was thrown on the way. */
 export class ReportedError extends Error {
@@ -34,7 +38,13 @@ export function failureOf(error: unknown, exchange: Exchange, request: ModelRequ
     // An answer to a wrong key is the likeliest to quote it.
     const words = status === 401 || status === 403 ? '' : providerWords(saidIn(error), target);
     const sentence = ofStatus(status, provider, target.model) + words;
-    return new ModelFailure(sentence, { retryable: isPassing(status) });
+    const refusesTools = isAboutTools(status, saidIn(error));
+    const refusesContent = !refusesTools && MAYBE_CONTENT.includes(status);
+    return new ModelFailure(sentence, {
+      retryable: isPassing(status),
+      refusesTools,
+      refusesContent,
+    });
   }
   if (exchange.fault !== null) {
     return new ModelFailure(ofFault(exchange.fault, provider, request), { retryable: true });

@@ -2,17 +2,19 @@ import { callOnce } from './call';
 import { demoModel } from './demo';
 import { Exchange } from './exchange';
 import { ModelAborted, ModelFailure } from './failure';
+import { fitFiles, hasFiles, withoutFiles } from './files';
 import { pause } from './pause';
 import type { ModelEvent, ModelRequest } from './request';
 import { dialectOf, sdkModel, type Dialect } from './sdk-model';
 import { failureOf, isPassing, refusedWith } from './sentences';
 import { checkTarget } from './target';
+import { refusingTools, withoutTools } from './toolless';
 
 /** A provider that asks for more patience than this is not waited for. */
 const LONGEST_RETRY_AFTER_MS = 5_000;
 
 /**
- * Asks a model and streams its answer: pieces of text, then exactly one `finish`. Tried again only
+ * Asks a model and streams its answer: pieces of text, calls of tools, then exactly one `finish`. Tried again only
  * while nothing was said, and always in bounded time (`limits`). Leaving the loop early frees the
  * connection.
  * @throws ModelFailure when the model cannot answer; text already given stays given.
@@ -25,14 +27,44 @@ export async function* streamModel(request: ModelRequest): AsyncGenerator<ModelE
     return;
   }
   checkTarget(request.target);
-  yield* streamDialect(dialectOf(request.target), request);
+  const dialect = dialectOf(request.target);
+  if (request.tools?.length && !refusingTools.has(request.target)) {
+    try {
+      yield* streamDialect(dialect, request);
+      return;
+    } catch (error) {
+      if (!(error instanceof ModelFailure && error.refusesTools)) throw error;
+      refusingTools.add(request.target);
+    }
+  }
+  yield* streamDialect(dialect, withoutTools(request));
 }
 
-/** `streamModel` for a provider that is spoken to in this dialect. */
+/**
+ * `streamModel` for a provider that is spoken to in this dialect. Its model gets the files that it may take; when they are
+ * refused it is asked without them, told that they are there.
+ */
 export async function* streamDialect(
   dialect: Dialect,
   request: ModelRequest,
 ): AsyncGenerator<ModelEvent> {
+  const fitting = fitFiles(dialect, request);
+  if (hasFiles(fitting)) {
+    let spoke = false;
+    try {
+      for await (const event of streamTries(dialect, fitting)) {
+        spoke = true;
+        yield event;
+      }
+      return;
+    } catch (error) {
+      if (spoke || !(error instanceof ModelFailure && error.refusesContent)) throw error;
+    }
+  }
+  yield* streamTries(dialect, withoutFiles(fitting));
+}
+
+async function* streamTries(dialect: Dialect, request: ModelRequest): AsyncGenerator<ModelEvent> {
   const { limits, signal } = request;
   const deadline = performance.now() + limits.firstByteMs;
   const model = sdkModel(dialect, request.target);

@@ -42,6 +42,7 @@ const flowlyVariables = {
   FLOWLY_MEMBER_TIMEOUT_SECONDS: whole(1, 86_400, 600),
   FLOWLY_RUNNER_CONCURRENCY: whole(1, 10_000, 128),
   FLOWLY_LIMITS_FILE: z.string().min(1).optional(),
+  FLOWLY_PRICES_REFRESH_HOURS: whole(0, 168, 0),
 };
 
 const environmentSchema = z.object({
@@ -83,6 +84,8 @@ export function loadConfig(environment: NodeJS.ProcessEnv) {
     memberTimeoutMs: values.FLOWLY_MEMBER_TIMEOUT_SECONDS * 1_000,
     runnerConcurrency: values.FLOWLY_RUNNER_CONCURRENCY,
     limitsFile: values.FLOWLY_LIMITS_FILE,
+    /** How often prices are got anew from the network; 0: never. */
+    pricesRefreshMs: values.FLOWLY_PRICES_REFRESH_HOURS * 3_600_000,
     limits: loadLimits(values.FLOWLY_LIMITS_FILE),
     redisUrl: values.REDIS_URL,
     logLevel: values.LOG_LEVEL,

@@ -7,3 +7,4 @@ export * from './core/outbox';
 export * from './core/own-format';
 export * from './groups';
 export * from './host/host-store';
+export * from './media';

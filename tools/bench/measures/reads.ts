@@ -1,10 +1,10 @@
 import { spreadOf } from '../numbers';
+import { callTime, repeat } from '../repeat';
 import type { Row } from '../row';
 import type { Stage } from '../stage';
 
 const MESSAGES = 1_000;
 const LENGTH = 200;
-const WARM_UP = 20;
 
 /** Reads of a group with a long history, one at a time. */
 export async function measureReads(stage: Stage, quick: boolean): Promise<Row[]> {
@@ -37,20 +37,11 @@ async function measureRead(
 ): Promise<Row> {
   const bytes = JSON.stringify(await client.call(method, params)).length;
   const floorTimes = await repeat(count, () => floor.echo(bytes));
-  const times = await repeat(count, async () => {
-    const { sentAt, at } = await client.timed(method, params);
-    return at - sentAt;
-  });
+  const times = await repeat(count, () => callTime(client, method, params));
   return {
     measure: `${name}, of ${MESSAGES} messages (${bytes} bytes)`,
     floor: spreadOf(floorTimes),
     ours: spreadOf(times),
     target: { p50: 5, p99: 20 },
   };
-}
-
-async function repeat(count: number, once: () => Promise<number>): Promise<number[]> {
-  const times: number[] = [];
-  for (let done = 0; done < WARM_UP + count; done++) times.push(await once());
-  return times.slice(WARM_UP);
 }

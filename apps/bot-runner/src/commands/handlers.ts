@@ -3,9 +3,11 @@ import type { Runner } from '../runner';
 import { abortChat } from './abort-chat';
 import { configureBotCommand } from './configure-bot';
 import { createBotCommand } from './create-bot';
+import { getExecPolicy, setExecPolicy } from './exec-policy';
 import { activeProvider, listProviders } from './providers';
 import { botSettings, botStatuses, listBots } from './read-bots';
 import { listSessions, readHistory } from './read-chat';
+import { approvals, questions, resolveApproval, resolveQuestion } from './requests';
 import { sendChat } from './send-chat';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
@@ -22,5 +24,11 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['chat.history', readHistory(runner)],
     ['chat.send', sendChat(runner)],
     ['chat.abort', abortChat(runner)],
+    ['exec.approval.list', approvals(runner)],
+    ['exec.approval.resolve', resolveApproval(runner)],
+    ['exec.policy.get', getExecPolicy(runner)],
+    ['exec.policy.set', setExecPolicy(runner)],
+    ['agent.clarify.list', questions(runner)],
+    ['agent.clarify.resolve', resolveQuestion(runner)],
   ]);
 }

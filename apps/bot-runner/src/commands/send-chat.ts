@@ -20,13 +20,13 @@ export function sendChat(runner: Runner): CommandHandler {
   return async (command) => {
     const wanted = newRun(command);
     const bot = await openCommandBot(runner, command);
-    const release = runner.slots.take();
+    const slot = runner.slots.take();
     let run: Run | null = null;
     try {
-      run = await accept(runner, bot, command, wanted, release !== null);
+      run = await accept(runner, bot, command, wanted, slot !== null);
     } finally {
-      if (run) void runTurn(runner, bot, run).finally(release);
-      else release?.();
+      if (run && slot) void runTurn(runner, bot, run, slot).finally(() => slot.release());
+      else slot?.release();
     }
     return 'follows from the commit';
   };

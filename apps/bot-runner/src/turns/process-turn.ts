@@ -20,7 +20,7 @@ export async function processTurn(runner: Runner, data: unknown): Promise<void> 
   }
   const run =
     job.type === 'step' ? await takeStep(runner, bot, job) : await takeRun(runner, bot, job);
-  if (run) await runTurn(runner, bot, run);
+  if (run) await runTurn(runner, bot, run, runner.slots.ofJob());
 }
 
 async function takeStep(runner: Runner, bot: OpenBot, step: StepGiven): Promise<Run | null> {

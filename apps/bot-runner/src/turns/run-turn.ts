@@ -2,9 +2,10 @@ import { driveTurn, interruptTurn, resetForTakeover } from '@flowly/agent';
 import type { OpenBot } from '@flowly/directory';
 import type { Run } from '@flowly/store';
 import type { Runner } from '../runner';
+import type { Slot } from './turn-slots';
 
-/** Drives a run this process has claimed, until it is over or lost. Never throws. */
-export async function runTurn(runner: Runner, bot: OpenBot, run: Run): Promise<void> {
+/** Drives a run this process has claimed, until it is over or lost; its slot is others' while it waits. Never throws. */
+export async function runTurn(runner: Runner, bot: OpenBot, run: Run, slot: Slot): Promise<void> {
   const { turns, settings, relays, log } = runner;
   const relay = relays.of(bot.database);
   try {
@@ -13,7 +14,8 @@ export async function runTurn(runner: Runner, bot: OpenBot, run: Run): Promise<v
         if (run.sideEffects) return interruptTurn(bot, run);
         await resetForTakeover(bot, run, runner.bus.live);
       }
-      return driveTurn(bot, run, settings, signals, () => relay.drain());
+      const hooks = { begin: () => relay.drain(), lend: () => slot.lend() };
+      return driveTurn(bot, run, settings, signals, hooks);
     });
   } catch (error) {
     // The claim is not renewed any more, so the run is taken up again when it lapses.

@@ -1,6 +1,6 @@
 import type { StepGiven } from '@flowly/contract';
 import { RunnerWorld, until } from '../runner.harness';
-import { processAbort } from './process-abort';
+import { processOrder } from './process-order';
 import { processTurn } from './process-turn';
 
 let world: RunnerWorld;
@@ -44,14 +44,14 @@ it('a step of a bot that is gone ends as an error', async () => {
 
 it('an abort for a bot that is gone is answered, so that it is not repeated for ever', async () => {
   const runner = await world.runner();
-  await processAbort(runner, { body: abort('gone') });
+  await processOrder(runner, { body: abort('gone') });
   await until(() => ends().length === 1);
   expect(ends()).toMatchObject([{ stepKey: 'room-run-1-gone', aborted: true }]);
 });
 
 it('an abort that comes first ends the step, which then asks no model', async () => {
   const runner = await world.runner();
-  await processAbort(runner, { body: abort('default') });
+  await processOrder(runner, { body: abort('default') });
   await processTurn(runner, { body: step('default') });
   await until(() => ends().length >= 1);
   expect(ends()[0]).toMatchObject({ state: 'final', aborted: true, text: '' });
@@ -61,6 +61,6 @@ it('an abort that comes first ends the step, which then asks no model', async ()
 it('a job whose large value is gone does nothing', async () => {
   const runner = await world.runner();
   await processTurn(runner, { large: 'gone' });
-  await processAbort(runner, { large: 'gone' });
+  await processOrder(runner, { large: 'gone' });
   expect(world.told).toEqual([]);
 });

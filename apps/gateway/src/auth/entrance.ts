@@ -9,6 +9,8 @@ import type { Tickets } from './tickets';
 export interface Shown {
   ticket?: string | undefined;
   token?: string | undefined;
+  /** A ticket that is good for one file alone. */
+  media?: { ticket: string; id: string } | undefined;
 }
 
 export type Admission = 'admitted' | 'unauthorized' | 'locked-out';
@@ -46,7 +48,9 @@ export class Entrance {
     if (await this.lockOut.isLocked(peer.address)) return 'locked-out';
     if (shown.ticket !== undefined && (await this.tickets.take(shown.ticket))) return 'admitted';
     if (shown.token !== undefined && this.isToken(shown.token)) return 'admitted';
-    const wrong = shown.ticket !== undefined || shown.token !== undefined;
+    const { media } = shown;
+    if (media && (await this.tickets.isForMedia(media.ticket, media.id))) return 'admitted';
+    const wrong = [shown.ticket, shown.token, media].some((credential) => credential !== undefined);
     if (wrong) await this.lockOut.countFailure(peer.address);
     return 'unauthorized';
   }

@@ -17,6 +17,9 @@ export function isGroupMethod(name: MethodName): name is GroupMethodName {
   return Object.hasOwn(groupMethods, name);
 }
 
+/** More groups make the whole import invalid (groups.md §9). */
+const MOST_IMPORTED = 200;
+
 const SNAPSHOTS: ReadonlySet<GroupMethodName> = new Set<GroupMethodName>([
   'groups.get',
   'groups.list',
@@ -50,7 +53,7 @@ function knownMode(mode: unknown): EventMode | undefined {
 }
 
 function laneOf(name: GroupMethodName, params: Record<string, unknown>): string | undefined {
-  if (name === 'groups.list') return ALL_GROUPS;
+  if (name === 'groups.list' || name === 'groups.import') return ALL_GROUPS;
   const id = groupIdOf(params);
   return id === null ? undefined : groupLane(id);
 }
@@ -60,12 +63,26 @@ function groupIdOf(params: Record<string, unknown>): string | null {
 }
 
 function orderOf(name: GroupMethodName, params: Record<string, unknown>): CallOrder {
-  const targets: Target[] = [targetOf(name, params), ...membersOf(params)];
+  const targets: Target[] =
+    name === 'groups.import'
+      ? importTargets(params)
+      : [targetOf(name, params), ...membersOf(params)];
   return { changes: groupMethods[name].changes, waits: targets, touches: targets };
 }
 
 function targetOf(name: GroupMethodName, params: Record<string, unknown>): Target {
-  return name === 'groups.list' ? { kind: 'all-groups' } : { kind: 'group', id: groupIdOf(params) };
+  const isAll = name === 'groups.list' || name === 'groups.storage';
+  return isAll ? { kind: 'all-groups' } : { kind: 'group', id: groupIdOf(params) };
+}
+
+/** Every group that an import may make, and its bots. */
+function importTargets(params: Record<string, unknown>): Target[] {
+  const rooms = Array.isArray(params['rooms']) ? params['rooms'].slice(0, MOST_IMPORTED) : [];
+  const targets = rooms.filter(isObject).flatMap((room): Target[] => {
+    const id = typeof room['id'] === 'string' ? canonicalUuid(room['id']) : null;
+    return [{ kind: 'group', id }, ...membersOf(room)];
+  });
+  return targets.length > 0 ? targets : [{ kind: 'group', id: null }];
 }
 
 /** A call that names bots comes after those that make or change them. */

@@ -12,12 +12,22 @@ interface BotEvent {
   id: string;
   bot: string;
   botId: string;
-  type: 'agent' | 'chat' | 'directory';
+  type: 'agent' | BotStreamEvent['type'];
   data: Record<string, unknown>;
 }
 
 /** Chat events that say of which run they are and whether its text is over. */
 const chatSchema = z.object({ state: z.string(), runId: z.string(), role: z.string().optional() });
+
+/** What the default bot's own clients hear on every socket, whatever they have bound (wire.md §5.1). */
+const FOR_EVERY_SOCKET: ReadonlySet<BotEvent['type']> = new Set<BotEvent['type']>([
+  'tool.start',
+  'tool.complete',
+  'exec.approval.requested',
+  'exec.approval.closed',
+  'agent.clarify.requested',
+  'agent.clarify.closed',
+]);
 
 /** Events of bots on their way to the clients (wire.md §5.1, §5.2). */
 export class BotFeed {
@@ -69,8 +79,9 @@ export class BotFeed {
     this.send(topic.conversation(event.bot, sessionKey), () =>
       inLane('rpc', (said) => this.wrapped(said)),
     );
-    if (event.bot === DEFAULT_BOT)
-      this.send(topic.straight(sessionKey), () => inLane('straight', straight));
+    if (event.bot !== DEFAULT_BOT) return;
+    const heard = FOR_EVERY_SOCKET.has(event.type) ? topic.everyone : topic.straight(sessionKey);
+    this.send(heard, () => inLane('straight', straight));
   }
 
   /** Makes the frame only when somebody hears it. */

@@ -27,7 +27,7 @@ export class Fanout {
     const event = streamEventSchema.parse(JSON.parse(entry.event));
     if (event.kind === 'group') this.groups.event(entry, event);
     else if (event.kind === 'bot') this.bots.event(entry.id, event);
-    else if (event.groupId === undefined) this.bots.piece(entry.id, event);
-    else this.groups.piece(entry.id, event.groupId, event);
+    else if (event.groupId !== undefined) this.groups.live(entry.id, event.groupId, event);
+    else if (event.kind === 'piece') this.bots.piece(entry.id, event);
   }
 }

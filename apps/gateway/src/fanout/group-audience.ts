@@ -40,9 +40,9 @@ export class GroupAudience {
     return [...this.sockets].some(({ subscriptions }) => subscriptions.mode === 'full-v1');
   }
 
-  sendPatch(roomId: string, id: string, patch: GroupPatch): void {
+  sendPatch(roomId: string, type: 'stream' | 'activity', id: string, patch: GroupPatch): void {
     if (this.isEmpty) return;
-    const frame = this.frame({ hostId: this.hostId, roomId, type: 'stream', patch }, id);
+    const frame = this.frame({ hostId: this.hostId, roomId, type, patch }, id);
     for (const socket of this.sockets)
       this.pass(socket, roomId, id, { ...frame, replaceable: true });
   }

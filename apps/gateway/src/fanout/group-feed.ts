@@ -2,14 +2,14 @@ import type { GroupStreamEvent, GroupView, Piece } from '@flowly/contract';
 import { readinessOf, type StreamEntry } from '@flowly/bus';
 import type { GroupAudience } from './group-audience';
 import type { GroupSource } from './group-source';
-import { GroupState } from './group-state';
+import { GroupState, livePartsOf, type LiveEntry } from './group-state';
 import { GroupWindow } from './group-window';
 import { PatchClock } from './patch-clock';
 import { TaskLine } from './task-line';
 
 /**
  * One group on its way to the clients: snapshot events as they were committed, and patches made from the
- * fields of the last one and the members' live texts (design rule 4). What is not known, because this
+ * fields of the last one and what the members at work say and do (design rule 4). What is not known, because this
  * gateway started in the middle, is read once it is needed.
  */
 export class GroupFeed {
@@ -17,9 +17,11 @@ export class GroupFeed {
   private window: GroupWindow | null = null;
   private readonly line = new TaskLine();
   private readonly patches: PatchClock;
+  /** Whether the next patch tells of tools. */
+  private tellsOfTools = false;
   private isLearning = false;
-  /** Members whose record is being read, and whether a later piece asked again meanwhile. */
-  private readonly reading = new Map<string, { again: boolean }>();
+  /** Members whose text is being read; whether it has to be read again, and whether it is over by now. */
+  private readonly reading = new Map<string, { again: boolean; over: boolean }>();
 
   constructor(
     private readonly groupId: string,
@@ -27,17 +29,15 @@ export class GroupFeed {
     private readonly source: GroupSource,
     patchMs: number,
   ) {
-    this.patches = new PatchClock(patchMs, (id) => {
-      if (this.state) this.audience.sendPatch(groupId, id, this.state.patch());
-    });
+    this.patches = new PatchClock(patchMs, (id) => this.sendPatch(id));
   }
 
   event(entry: StreamEntry, event: GroupStreamEvent): void {
     this.line.run(() => this.snapshot(entry, event));
   }
 
-  piece(id: string, piece: Piece): void {
-    this.line.run(() => this.move(id, piece));
+  live(id: string, entry: LiveEntry): void {
+    this.line.run(() => this.move(id, entry));
   }
 
   /** Does it when everything given so far has gone to the sockets. */
@@ -50,20 +50,27 @@ export class GroupFeed {
     this.state = null;
   }
 
+  private sendPatch(id: string): void {
+    const type = this.tellsOfTools ? 'activity' : 'stream';
+    this.tellsOfTools = false;
+    if (this.state) this.audience.sendPatch(this.groupId, type, id, this.state.patch());
+  }
+
   private snapshot(entry: StreamEntry, event: GroupStreamEvent): void | Promise<void> {
     this.patches.cancel();
+    this.tellsOfTools = false;
     if (event.room === undefined) {
       this.state = null;
       return this.audience.sendSnapshot({ id: entry.id, event, messages: null });
     }
-    const hadToWait = this.state?.hasWaiting(event.profile) === true;
-    this.state = new GroupState(event.room, entry.texts);
+    const waited = this.state?.waitingOf(event.profile);
+    this.state = new GroupState(event.room, entry);
     const sent = this.send(entry.id, event, this.viewOf(this.state, entry));
-    // First words that came before their member was known to have begun go out as the stream they are.
-    const stream = () => {
-      if (hadToWait) this.patches.touch(entry.id);
+    // What came before its member was known to have begun goes out as the patch it is.
+    const catchUp = () => {
+      if (waited?.text || waited?.calls) this.touch(entry.id, waited.calls);
     };
-    return sent ? sent.then(stream) : stream();
+    return sent ? sent.then(catchUp) : catchUp();
   }
 
   private send(id: string, event: GroupStreamEvent, room: GroupView): void | Promise<void> {
@@ -90,46 +97,59 @@ export class GroupFeed {
     return {
       ...state.fields,
       streams: state.streams(),
-      activities: [],
+      activities: state.activities(),
       readiness: readinessOf(state.fields.members, readiness),
     };
   }
 
-  private move(id: string, piece: Piece): void {
+  private move(id: string, entry: LiveEntry): void {
     if (this.state === null) {
-      void this.learn(id);
+      void this.learn(id, entry.kind === 'activity');
       return;
     }
-    if (!this.state.isActive(piece.bot)) return;
-    const effect = this.state.addPiece(piece.bot, piece.offset, piece.text);
-    if (effect === 'moved' && this.state.isShown(piece.bot)) this.patches.touch(id);
-    if (effect === 'gap') void this.reread(this.state, id, piece);
+    if (!this.state.isActive(entry.bot)) return;
+    if (entry.kind === 'step') this.outdate(entry.bot);
+    const effect = this.state.take(entry);
+    if (effect === 'moved' && this.state.isShown(entry.bot))
+      this.touch(id, entry.kind === 'activity');
+    if (effect === 'gap' && entry.kind === 'piece') void this.reread(this.state, id, entry);
   }
 
-  /** Pieces that come meanwhile are in what is read, or show a gap afterwards. */
-  private async learn(id: string): Promise<void> {
+  private touch(id: string, tellsOfTools = false): void {
+    this.tellsOfTools ||= tellsOfTools;
+    this.patches.touch(id);
+  }
+
+  /** What comes meanwhile is in what is read, or shows a gap afterwards. */
+  private async learn(id: string, tellsOfTools: boolean): Promise<void> {
     if (this.isLearning || this.audience.isEmpty) return;
     this.isLearning = true;
     const view = await this.source.view(this.groupId);
     this.isLearning = false;
     if (view === null || this.state !== null) return;
-    const { streams, activities: _, readiness: __, messages: ___, ...fields } = view;
-    this.state = new GroupState(fields, streams);
-    this.patches.touch(id);
+    const { streams, activities, readiness: _, messages: __, ...fields } = view;
+    this.state = new GroupState(fields, livePartsOf(streams, activities));
+    this.touch(id, tellsOfTools);
+  }
+
+  /** The text that is being read of a member belongs to a step that is over. */
+  private outdate(member: string): void {
+    const under = this.reading.get(member);
+    if (under) under.over = true;
   }
 
   private async reread(state: GroupState, id: string, piece: Piece): Promise<void> {
     const under = this.reading.get(piece.bot);
     if (under) under.again = true;
     if (under || this.audience.isEmpty) return;
-    const read = { again: false };
+    const read = { again: false, over: false };
     this.reading.set(piece.bot, read);
     const text = await this.source.text(piece, this.groupId);
     this.reading.delete(piece.bot);
     if (this.state !== state) return; // a newer event brought its own texts
-    if (text !== null) {
+    if (text !== null && !read.over) {
       state.setText(piece.bot, text);
-      this.patches.touch(id);
+      this.touch(id);
     }
     if (read.again) await this.reread(state, id, piece);
   }

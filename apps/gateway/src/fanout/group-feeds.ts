@@ -1,9 +1,10 @@
-import type { GroupStreamEvent, Piece } from '@flowly/contract';
+import type { GroupStreamEvent } from '@flowly/contract';
 import type { StreamEntry } from '@flowly/bus';
 import { ALL_GROUPS, groupLane } from '../sockets/hold-back';
 import type { GroupAudience } from './group-audience';
 import { GroupFeed } from './group-feed';
 import type { GroupSource } from './group-source';
+import type { LiveEntry } from './group-state';
 
 /** The feeds of all groups, found by lane. */
 export class GroupFeeds {
@@ -20,8 +21,8 @@ export class GroupFeeds {
     if (event.type === 'deleted') this.feeds.delete(groupLane(event.groupId));
   }
 
-  piece(id: string, groupId: string, piece: Piece): void {
-    this.feed(groupId).piece(id, piece);
+  live(id: string, groupId: string, entry: LiveEntry): void {
+    this.feed(groupId).live(id, entry);
   }
 
   /** Resolves when everything given so far of that lane has gone to the sockets. */

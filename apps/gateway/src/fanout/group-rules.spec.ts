@@ -36,25 +36,29 @@ const fields = (activeProfiles: string[]): StoredGroupView => ({
 
 describe('the state of a group', () => {
   it('shows the texts of active members only, and none that is empty', () => {
-    const state = new GroupState(fields(['writer']), { writer: 'so far', default: 'gone' });
+    const said = (texts: Record<string, string>) => ({ texts, calls: {} });
+    const state = new GroupState(fields(['writer']), said({ writer: 'so far', default: 'gone' }));
     expect({ ...state.streams() }).toEqual({ writer: 'so far' });
     expect(state.patch()).toMatchObject({
       running: true,
       activeProfiles: ['writer'],
       activities: [],
     });
-    expect({ ...new GroupState(fields(['writer']), { writer: '' }).streams() }).toEqual({});
+    expect({ ...new GroupState(fields(['writer']), said({ writer: '' })).streams() }).toEqual({});
   });
 
   it('grows by pieces that continue, drops repeated ones and sees a gap', () => {
-    const state = new GroupState(fields(['writer']), {});
-    expect(state.addPiece('writer', 0, 'He')).toBe('moved');
-    expect(state.addPiece('writer', 2, 'llo')).toBe('moved');
-    expect(state.addPiece('writer', 2, 'llo')).toBe('nothing');
-    expect(state.addPiece('writer', 9, '!')).toBe('gap');
-    expect(state.addPiece('writer', 3, 'x')).toBe('gap');
+    const state = new GroupState(fields(['writer']), { texts: {}, calls: {} });
+    const ref = { bot: 'writer', botId: 'b', sessionKey: 's', runId: 'step', groupId: 'g' };
+    const add = (offset: number, text: string) =>
+      state.take({ kind: 'piece', ...ref, offset, text });
+    expect(add(0, 'He')).toBe('moved');
+    expect(add(2, 'llo')).toBe('moved');
+    expect(add(2, 'llo')).toBe('nothing');
+    expect(add(9, '!')).toBe('gap');
+    expect(add(3, 'x')).toBe('gap');
     expect(state.streams()['writer']).toBe('Hello');
-    expect(state.addPiece('writer', 0, 'Anew')).toBe('moved');
+    expect(add(0, 'Anew')).toBe('moved');
     expect(state.streams()['writer']).toBe('Anew');
   });
 });

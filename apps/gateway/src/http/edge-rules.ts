@@ -1,7 +1,8 @@
 import { TLSSocket } from 'node:tls';
 import type { NestFastifyApplication } from '@nestjs/platform-fastify';
 import { tokenOf } from '../auth/credentials';
-import type { Admission, Entrance } from '../auth/entrance';
+import type { Admission, Entrance, Shown } from '../auth/entrance';
+import { MEDIA_STREAM, streamQuery } from '../media/stream-query';
 
 const OPEN_TO_ALL: readonly string[] = ['/health', '/ready'];
 
@@ -36,7 +37,8 @@ export function installEdgeRules(app: NestFastifyApplication, entrance: Entrance
     if (OPEN_TO_ALL.includes(path)) return;
     const encrypted = request.raw.socket instanceof TLSSocket;
     const peer = entrance.peer(request.raw.socket.remoteAddress, headers, encrypted);
-    const admission = await entrance.admit(peer, { token: tokenOf(headers) }).catch(() => null);
+    const shown = path === MEDIA_STREAM ? mediaPass(request.url) : { token: tokenOf(headers) };
+    const admission = await entrance.admit(peer, shown).catch(() => null);
     if (admission === null) return reply.code(503).send(UNAVAILABLE);
     if (admission === 'admitted') return;
     const { status, body } = REFUSALS[admission];
@@ -44,11 +46,18 @@ export function installEdgeRules(app: NestFastifyApplication, entrance: Entrance
   });
 }
 
+/** The stream of a file takes its ticket alone: a player can show no header. */
+function mediaPass(url: string): Shown {
+  const { ticket, id } = streamQuery(url);
+  return ticket === null || id === null ? {} : { media: { ticket, id } };
+}
+
 function corsHeaders(origin: string) {
   return {
     'access-control-allow-origin': origin,
-    'access-control-allow-methods': 'GET, POST, OPTIONS',
-    'access-control-allow-headers': 'authorization, content-type, x-flowly-token',
+    'access-control-allow-methods': 'GET, HEAD, POST, OPTIONS',
+    'access-control-allow-headers': 'authorization, content-type, range, x-flowly-token',
+    'access-control-expose-headers': 'accept-ranges, content-length, content-range',
     'access-control-max-age': '600',
     vary: 'Origin',
   };

@@ -5,6 +5,7 @@ import { Entrance } from '../auth/entrance';
 import { LockOut } from '../auth/lock-out';
 import { TrustedProxies } from '../auth/peer';
 import { Tickets } from '../auth/tickets';
+import { MediaFolder } from '../media/media-folder';
 import { runtimeOwner } from '../http/runtime-owner';
 import type { GatewaySetup } from '../setup';
 import { FAST_REDIS, HEALTH_FACTS, SETUP } from '../tokens';
@@ -14,7 +15,7 @@ export const entranceProviders: Provider[] = [
   {
     provide: Tickets,
     useFactory: ({ config }: GatewaySetup, redis: RedisClient, keys: BusKeys) =>
-      new Tickets(redis, keys, config.limits.ticketMs),
+      new Tickets(redis, keys, config.limits),
     inject: [SETUP, FAST_REDIS, BusKeys],
   },
   {
@@ -31,6 +32,11 @@ export const entranceProviders: Provider[] = [
       return new Entrance(rule, token, new TrustedProxies(config.trustedProxies), tickets, lockOut);
     },
     inject: [SETUP, Tickets, LockOut],
+  },
+  {
+    provide: MediaFolder,
+    useFactory: ({ config }: GatewaySetup) => new MediaFolder(config.home),
+    inject: [SETUP],
   },
   {
     provide: HEALTH_FACTS,

@@ -11,6 +11,8 @@ export type Subscription =
   | { to: 'groups'; mode?: EventMode | undefined };
 
 export const topic = {
+  /** Every socket, from its beginning. */
+  everyone: 'everyone',
   directory: 'directory',
   groups: 'groups',
   bot: (bot: string) => JSON.stringify(['bot', bot]),
@@ -32,7 +34,9 @@ export class Subscriptions<M extends object> {
   constructor(
     private readonly topics: Topics<M>,
     private readonly owner: M,
-  ) {}
+  ) {
+    topics.join(topic.everyone, owner);
+  }
 
   add(subscription: Subscription): void {
     switch (subscription.to) {

@@ -34,7 +34,7 @@ export class TestEdge {
   private constructor(
     readonly redis: TestRedis,
     readonly services: TestServices,
-    private readonly home: string,
+    readonly home: string,
   ) {}
 
   static async start(): Promise<TestEdge> {

@@ -1,31 +1,42 @@
 import { deriveUuid } from '@flowly/bus';
-import { ContractError, groupMethods, parseParams } from '@flowly/contract';
+import {
+  ContractError,
+  groupMethods,
+  parseParams,
+  type GroupAttachment,
+  type GroupFile,
+} from '@flowly/contract';
 import {
   decideOnce,
   type CommandHandler,
   type Decision,
   type ReceivedCommand,
 } from '@flowly/delivery';
+import { isRunning, messageContent, whoAnswers } from '@flowly/groups';
 import {
-  isRunning,
-  messageContent,
-  newPanelRun,
-  panelStepKey,
-  whoAnswers,
-  type GroupMember,
-  type StoredRun,
-} from '@flowly/groups';
-import type { GroupRecord, GroupTransaction } from '@flowly/store';
+  findOutcome,
+  findSend,
+  storeSend,
+  type GroupReader,
+  type GroupRecord,
+  type GroupStore,
+  type GroupTransaction,
+} from '@flowly/store';
+import { withMessageFiles } from '../files/message-files';
+import { assertThere } from '../files/with-files';
 import type { Orchestrator } from '../orchestrator';
 import { addStep, membersOf } from '../turns/give-step';
-import { panelSteps } from '../turns/run-steps';
-import { changedGroup } from '../outcomes';
-import { addGroupEvent } from '../views/group-event';
+import { startRun } from '../turns/start-run';
+import { changedGroup, replayedGroup } from '../outcomes';
+import { addGroupEvent, type CommittedGroup } from '../views/group-event';
+import { contentOfSend, isReplay, type Keyed } from './idempotency';
 
 interface Send {
   groupId: string;
   includeMessages: boolean;
   content: string;
+  files: readonly GroupFile[];
+  keyed: Keyed | null;
 }
 
 /** `send`: the message, the run with every responder queued and the new `updatedAt` are one commit (groups.md §4). */
@@ -33,8 +44,15 @@ export function sendToGroup(orchestrator: Orchestrator): CommandHandler {
   const { store } = orchestrator;
   return async (command) => {
     const send = parseSend(command);
-    await store.transaction((groups) =>
-      decideOnce(store.database, command, () => decideSend(orchestrator, groups, command, send)),
+    const { groupId, files } = send;
+    const isWanted = (groups: GroupReader) => isNew(orchestrator, groups, command, send);
+    const message = { groupId, commandId: command.id, files, isWanted };
+    await withMessageFiles(orchestrator, message, (attachments) =>
+      store.transaction((groups) =>
+        decideOnce(store.database, command, () =>
+          decideSend(orchestrator, groups, command, send, attachments),
+        ),
+      ),
     );
     return 'follows from the commit';
   };
@@ -44,13 +62,37 @@ function parseSend(command: ReceivedCommand): Send {
   const params = parseParams(groupMethods['groups.send'].params, command.params);
   const { roomId, includeMessages, attachments, idempotencyKey } = params;
   const content = messageContent(params.content, attachments.length > 0);
-  if (attachments.length > 0 || idempotencyKey !== undefined) {
-    throw new ContractError(
-      'UNAVAILABLE',
-      'Files and idempotency keys of groups are not built yet.',
-    );
+  const keyed =
+    idempotencyKey === undefined
+      ? null
+      : { key: idempotencyKey, content: contentOfSend(content, attachments) };
+  return { groupId: roomId, includeMessages, content, files: attachments, keyed };
+}
+
+/** Asked before the files are written: whether this command has yet to post its message. */
+function isNew(
+  { store }: Orchestrator,
+  groups: GroupReader,
+  command: ReceivedCommand,
+  send: Send,
+): boolean {
+  if (findOutcome(store.database, command.id) !== null) return false;
+  return groupFor(store, groups, send) !== 'sent before';
+}
+
+/** The group, free to take the message; the key is looked up before it can be busy (groups.md §2, our own additions). */
+function groupFor(
+  { database }: GroupStore,
+  groups: GroupReader,
+  { groupId, keyed }: Send,
+): GroupRecord | 'sent before' {
+  const found = groups.findGroup(groupId);
+  if (!found) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
+  if (keyed && isReplay(findSend(database, groupId, keyed.key), keyed.content)) {
+    return 'sent before';
   }
-  return { groupId: roomId, includeMessages, content };
+  if (isRunning(found.run)) throw new ContractError('ROOM_BUSY', 'The group is still answering.');
+  return found;
 }
 
 function decideSend(
@@ -58,26 +100,28 @@ function decideSend(
   groups: GroupTransaction,
   command: ReceivedCommand,
   send: Send,
+  attachments: GroupAttachment[],
 ): Decision {
-  const found = groups.findGroup(send.groupId);
-  if (!found) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
-  if (isRunning(found.run)) throw new ContractError('ROOM_BUSY', 'The group is still answering.');
-  if (found.mode === 'council') {
-    throw new ContractError('UNAVAILABLE', 'Councils are not built yet.');
-  }
+  const { database } = orchestrator.store;
+  const { groupId, keyed } = send;
+  const found = groupFor(orchestrator.store, groups, send);
+  if (found === 'sent before') return replayedGroup(groupId, send.includeMessages);
+  if (keyed) storeSend(database, groupId, keyed.key, keyed.content);
+  assertThere(orchestrator, attachments);
   const at = new Date();
   const { group, message } = groups.appendMessage(found, {
     id: deriveUuid(command.id, 'message'),
     role: 'user',
     content: send.content,
     createdAt: at.toISOString(),
+    ...(attachments.length > 0 && { attachments }),
   });
   const members = membersOf(orchestrator, group);
   const calls = whoAnswers({ text: send.content, members, policies: group.policies });
-  const run = startRun(command, group, calls.responders, at);
+  const start = startRun(groups, group, deriveUuid(command.id, 'run'), calls, at);
   const stored = groups.updateGroup({
     ...group,
-    run: run ?? group.run,
+    run: start?.run ?? group.run,
     updatedAt: at.toISOString(),
   });
   const committed = addGroupEvent(
@@ -88,37 +132,19 @@ function decideSend(
     { starting: calls.responders },
   );
   return {
-    ...changedGroup(committed, send.includeMessages),
+    ...changedGroup(asReply(committed, calls.responders), send.includeMessages),
     addJobs: () => {
-      if (run) giveAll(orchestrator, groups, { ...stored, run }, calls, members, at.getTime());
+      if (!start) return;
+      groups.saveRunState(group.id, start.run.id, start.steps);
+      const running = { group: { ...stored, run: start.run }, members, ...calls };
+      for (const step of start.given)
+        addStep(orchestrator.store, groups, running, step, at.getTime());
     },
   };
 }
 
-/** Nobody to answer → no run (groups.md §3.6). */
-function startRun(
-  command: ReceivedCommand,
-  group: GroupRecord,
-  responders: readonly string[],
-  at: Date,
-): StoredRun | null {
-  if (responders.length === 0) return null;
-  const id = deriveUuid(command.id, 'run');
-  return newPanelRun({ id, responders, at: at.toISOString(), boundary: group.live });
-}
-
-function giveAll(
-  { store }: Orchestrator,
-  groups: GroupTransaction,
-  group: GroupRecord & { run: StoredRun },
-  calls: { responders: string[]; directed: boolean },
-  members: readonly GroupMember[],
-  at: number,
-): void {
-  const steps = calls.responders.map((member) => ({
-    member,
-    stepKey: panelStepKey(group.run.id, member),
-  }));
-  groups.saveRunState(group.id, group.run.id, panelSteps(steps, calls.directed, at));
-  for (const step of steps) addStep(store, groups, group, step, members, at);
+/** The reply names all who were called, also those whose turn comes later (groups.md §1). */
+function asReply(committed: CommittedGroup, responders: readonly string[]): CommittedGroup {
+  if (responders.length === 0) return committed;
+  return { ...committed, view: { ...committed.view, activeProfiles: [...responders] } };
 }

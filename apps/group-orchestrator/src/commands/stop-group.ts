@@ -1,12 +1,18 @@
-import { deriveUuid } from '@flowly/bus';
-import { ContractError, groupMethods, parseParams, type GroupMessage } from '@flowly/contract';
+import { deriveUuid, type LiveSaid } from '@flowly/bus';
+import {
+  ContractError,
+  groupMethods,
+  keptToolCalls,
+  parseParams,
+  type GroupMessage,
+} from '@flowly/contract';
 import { decideOnce, type CommandHandler, type Decision } from '@flowly/delivery';
 import {
   isActive,
   isRunning,
   moveWatermark,
-  panelStepKey,
   speaksWhenStopped,
+  stepKeyOf,
   stopped,
   storedContent,
   type StoredRun,
@@ -16,6 +22,9 @@ import type { Orchestrator } from '../orchestrator';
 import { addAbort } from '../turns/give-step';
 import { changeStep, readRunSteps } from '../turns/run-steps';
 import { addGroupEvent } from '../views/group-event';
+
+/** What is visible of a step that has no live record. */
+const SILENCE: LiveSaid = { text: '', calls: [] };
 
 interface Step {
   member: string;
@@ -34,14 +43,9 @@ export function stopGroup(orchestrator: Orchestrator): CommandHandler {
     if (!group) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
     const steps = activeSteps(group);
     const runId = group.run?.id ?? '';
-    const texts =
-      steps.length > 0
-        ? await live.freeze(
-            runId,
-            steps.map((step) => step.stepKey),
-          )
-        : [];
-    const visible = new Map(steps.map((step, index) => [step.stepKey, texts[index] ?? '']));
+    const stepKeys = steps.map(({ stepKey }) => stepKey);
+    const said = steps.length > 0 ? await live.freeze(runId, stepKeys) : [];
+    const visible = new Map(stepKeys.map((key, index) => [key, said[index] ?? SILENCE]));
     let goesOn = true;
     try {
       await store.transaction(
@@ -72,20 +76,22 @@ function activeSteps(group: GroupRecord): Step[] {
   return group.members.flatMap((member) => {
     const entry = run.members[member];
     if (!entry || !isActive(entry.state)) return [];
-    return [{ member, stepKey: entry.gatewayRunId ?? panelStepKey(run.id, member) }];
+    const stepKey = stepKeyOf(run, member);
+    return stepKey === null ? [] : [{ member, stepKey }];
   });
 }
 
 function decideStop(
   { store }: Orchestrator,
   groups: GroupTransaction,
-  frozen: { groupId: string; runId: string; visible: ReadonlyMap<string, string> },
+  frozen: { groupId: string; runId: string; visible: ReadonlyMap<string, LiveSaid> },
 ): Decision {
   const group = groups.findGroup(frozen.groupId);
   if (!group) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
   const steps = group.run?.id === frozen.runId ? activeSteps(group) : [];
   const { run } = group;
-  if (run === null || steps.length === 0) return { outcome: { kind: 'done' } };
+  if (run === null || run.id !== frozen.runId || !isRunning(run))
+    return { outcome: { kind: 'done' } };
   const at = new Date();
   const { record, appended } = postVisible(groups, { ...group, run }, steps, frozen.visible, at);
   const done = groups.updateGroup({
@@ -110,13 +116,14 @@ function postVisible(
   groups: GroupTransaction,
   group: GroupRecord & { run: StoredRun },
   steps: Step[],
-  visible: ReadonlyMap<string, string>,
+  visible: ReadonlyMap<string, LiveSaid>,
   at: Date,
 ): { record: GroupRecord; appended: GroupMessage[] } {
   const appended: GroupMessage[] = [];
   let record: GroupRecord = group;
   for (const { member, stepKey } of steps) {
-    const text = visible.get(stepKey) ?? '';
+    const { text, calls } = visible.get(stepKey) ?? SILENCE;
+    const toolCalls = keptToolCalls(calls);
     const entry = record.run?.members[member];
     if (!entry || !speaksWhenStopped(entry.state, text)) continue;
     const added = groups.appendMessage(record, {
@@ -126,6 +133,7 @@ function postVisible(
       content: storedContent(text),
       createdAt: at.toISOString(),
       aborted: true,
+      ...(toolCalls.length > 0 && { toolCalls }),
       durationMs: Math.max(0, at.getTime() - Date.parse(group.run.startedAt)),
     });
     const boundary = added.group.run?.members[member]?.boundary ?? 0;

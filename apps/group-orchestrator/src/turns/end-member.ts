@@ -1,16 +1,23 @@
 import { deriveUuid } from '@flowly/bus';
 import type { GroupMessage, GroupMessagePayload, Readiness, Usage } from '@flowly/contract';
 import {
+  afterTurn,
   ended,
   foldUsage,
+  isRunning,
   moveWatermark,
   settled,
   wasHeard,
+  type GroupMember,
   type StoredRun,
   type TurnEnd,
 } from '@flowly/groups';
 import type { GroupRecord, GroupStore, GroupTransaction } from '@flowly/store';
+import type { Orchestrator } from '../orchestrator';
 import { addGroupEvent } from '../views/group-event';
+import { councilTurn, type CouncilTurn } from './council-turn';
+import { addStep, membersOf } from './give-step';
+import { readRunSteps, type Step } from './run-steps';
 
 export interface MemberEnd {
   member: string;
@@ -25,24 +32,54 @@ export interface MemberEnd {
 }
 
 /**
- * Ends a member's turn in a running run: its message, watermark, usage and state, and the run's end if it was the
- * last, are one commit (groups.md §5). The member's event still shows the run as running.
+ * Ends a member's turn in a running run: its message, watermark, usage and state, and the council's next turn or the
+ * run's end if it was the last, are one commit (groups.md §5). The member's event still shows the run as running.
  */
 export function endMember(
-  store: GroupStore,
+  orchestrator: Orchestrator,
   groups: GroupTransaction,
   group: GroupRecord & { run: StoredRun },
   end: MemberEnd,
 ): GroupRecord {
+  const { store } = orchestrator;
   const { record, appended } = appendAnswer(groups, group, end);
   const run = ended(record.run ?? group.run, end.member, end.end, end.at);
-  const heard: GroupRecord = { ...record, run, ...heardBy(record, run, end), updatedAt: end.at };
-  const finished = groups.updateGroup({ ...heard, run: settled(run, end.at) });
-  addMemberEvent(store, groups, heard, end, appended);
-  if (finished.run?.state !== 'running') {
-    addGroupEvent(store, groups, finished, { type: 'run-state' });
-  }
+  const heard = { ...record, run, ...heardBy(record, run, end), updatedAt: end.at };
+  const members = membersOf(orchestrator, group);
+  const next = run.mode === 'council' ? goOn(groups, heard, end, members) : null;
+  const finished = groups.updateGroup({ ...heard, run: settled(next?.run ?? run, end.at) });
+  const goesOn = isRunning(finished.run);
+  addMemberEvent(store, groups, goesOn ? finished : heard, end, appended, next?.step ?? null);
+  if (!goesOn) addGroupEvent(store, groups, finished, { type: 'run-state' });
+  if (next?.step) giveTurn(store, groups, { ...finished, run: next.run }, next, members, end.at);
   return finished;
+}
+
+/** The next turn of a council, after this end; null when another program wrote the run. */
+function goOn(
+  groups: GroupTransaction,
+  group: GroupRecord & { run: StoredRun },
+  { member, end, at }: MemberEnd,
+  members: readonly GroupMember[],
+): CouncilTurn | null {
+  const steps = readRunSteps(groups.readRunState(group.id, group.run.id));
+  if (!steps) return null;
+  const answer = end.kind === 'answer' ? end.content : null;
+  const called = { ...steps, ...afterTurn(steps, { member, answer }, members) };
+  return councilTurn(groups, group, called, new Date(at));
+}
+
+function giveTurn(
+  store: GroupStore,
+  groups: GroupTransaction,
+  group: GroupRecord & { run: StoredRun },
+  { steps, step }: CouncilTurn,
+  members: readonly GroupMember[],
+  at: string,
+): void {
+  groups.saveRunState(group.id, group.run.id, steps);
+  const running = { group, responders: steps.responders, members };
+  if (step) addStep(store, groups, running, step, Date.parse(at));
 }
 
 function appendAnswer(
@@ -71,11 +108,12 @@ function heardBy(
   run: StoredRun,
   end: MemberEnd,
 ): Pick<GroupRecord, 'watermarks' | 'usage'> {
-  if (!wasHeard(end.end)) return record;
+  const { watermarks, usage } = record;
+  if (!wasHeard(end.end)) return { watermarks, usage };
   const boundary = run.members[end.member]?.boundary ?? 0;
   return {
-    watermarks: moveWatermark(record.watermarks, end.member, boundary),
-    usage: end.usage ? foldUsage(record.usage, { member: end.member, ...end.usage }) : record.usage,
+    watermarks: moveWatermark(watermarks, end.member, boundary),
+    usage: end.usage ? foldUsage(usage, { member: end.member, ...end.usage }) : usage,
   };
 }
 
@@ -85,8 +123,10 @@ function addMemberEvent(
   group: GroupRecord,
   { end, member, stepKey, readiness }: MemberEnd,
   appended: GroupMessage[],
+  next: Step | null,
 ): void {
   const effects = {
+    ...(next && { starting: [next.member] }),
     closed: [{ botId: '', runId: stepKey, groupId: group.id }],
     ...(readiness && { readiness: { [member]: readiness } }),
   };

@@ -1,10 +1,14 @@
-import { envelopeSchema, orchestratorJobSchema } from '@flowly/contract';
+import { envelopeSchema, orchestratorJobSchema, type OrchestratorJob } from '@flowly/contract';
 import type { LargeValues } from '@flowly/bus';
 import type { Orchestrator } from '../orchestrator';
+import { sessionsTold } from '../sessions/left-sessions';
+import { sessionRemoved } from '../sessions/session-removed';
+import { requestClosed, requestResolved } from './request-closed';
+import { requestOpened } from './request-opened';
 import { stepAccepted } from './step-accepted';
 import { stepEnded } from './step-ended';
 
-/** Takes what the runners tell of steps. A job whose value is gone is told again by the reconciler's doing. */
+/** Takes what the runners tell of steps and sessions. A job whose value is gone is told again by the reconciler's doing. */
 export async function processTurn(
   orchestrator: Orchestrator,
   large: LargeValues,
@@ -13,6 +17,24 @@ export async function processTurn(
   const unpacked = await large.unpack(envelopeSchema.parse(data));
   if (unpacked === null) return;
   const job = orchestratorJobSchema.parse(unpacked.body);
-  if (job.type === 'accepted') await stepAccepted(orchestrator, job);
-  else await stepEnded(orchestrator, job);
+  await take(orchestrator, job);
+}
+
+function take(orchestrator: Orchestrator, job: OrchestratorJob): Promise<void> {
+  switch (job.type) {
+    case 'accepted':
+      return stepAccepted(orchestrator, job);
+    case 'ended':
+      return stepEnded(orchestrator, job);
+    case 'request-opened':
+      return requestOpened(orchestrator, job);
+    case 'request-closed':
+      return requestClosed(orchestrator, job);
+    case 'resolved':
+      return requestResolved(orchestrator, job);
+    case 'session-removed':
+      return sessionRemoved(orchestrator, job);
+    case 'sessions':
+      return sessionsTold(orchestrator, job);
+  }
 }

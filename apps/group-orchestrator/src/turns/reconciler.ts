@@ -2,6 +2,7 @@ import { isRunning, stranded, turnFailures, type StoredRun } from '@flowly/group
 import { eachByItself } from '@flowly/delivery';
 import type { GroupRecord, GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
+import { repeatRemovals } from '../sessions/repeat-removals';
 import { addGroupEvent } from '../views/group-event';
 import { endMember } from './end-member';
 import { addAbort, addStep, membersOf } from './give-step';
@@ -32,6 +33,7 @@ export async function reconcileGroups(orchestrator: Orchestrator): Promise<void>
   await eachByItself(due.aborting, ({ groupId, runId }) =>
     store.transaction((groups) => repeatAborts(orchestrator, groups, groupId, runId)),
   );
+  await repeatRemovals(orchestrator);
 }
 
 function driveOn(orchestrator: Orchestrator, groups: GroupTransaction, groupId: string): void {
@@ -39,7 +41,7 @@ function driveOn(orchestrator: Orchestrator, groups: GroupTransaction, groupId: 
   if (!group?.run || !isRunning(group.run)) return;
   const running = { ...group, run: group.run };
   const steps = readRunSteps(groups.readRunState(groupId, group.run.id));
-  if (!steps) {
+  if (!steps || allEnded(steps)) {
     strand(orchestrator, groups, running);
     return;
   }
@@ -53,7 +55,7 @@ function driveOn(orchestrator: Orchestrator, groups: GroupTransaction, groupId: 
     if (step.givenAt > at) {
       if (isDue) current = fail(orchestrator, groups, current, { stepKey, step }, failure, now);
     } else if (isDue || now > at) {
-      giveAgain(orchestrator, groups, current, { stepKey, step }, now);
+      giveAgain(orchestrator, groups, current, steps, { stepKey, step }, now);
     }
   }
 }
@@ -81,7 +83,7 @@ function deadlineOf({ limits, memberTimeoutMs }: Orchestrator, step: RunStepStat
 }
 
 function fail(
-  { store }: Orchestrator,
+  orchestrator: Orchestrator,
   groups: GroupTransaction,
   group: GroupRecord & { run: StoredRun },
   { stepKey, step }: { stepKey: string; step: RunStepState },
@@ -89,7 +91,8 @@ function fail(
   now: number,
 ): GroupRecord & { run: StoredRun } {
   const at = new Date(now).toISOString();
-  const stored = endMember(store, groups, group, {
+  const { store } = orchestrator;
+  const stored = endMember(orchestrator, groups, group, {
     member: step.member,
     stepKey,
     end: failure,
@@ -107,12 +110,13 @@ function giveAgain(
   orchestrator: Orchestrator,
   groups: GroupTransaction,
   group: GroupRecord & { run: StoredRun },
+  { responders }: RunSteps,
   { stepKey, step }: { stepKey: string; step: RunStepState },
   now: number,
 ): void {
   change(groups, group.id, group.run.id, stepKey, { givenAt: now });
-  const members = membersOf(orchestrator, group);
-  addStep(orchestrator.store, groups, group, { member: step.member, stepKey }, members, now);
+  const running = { group, responders, members: membersOf(orchestrator, group) };
+  addStep(orchestrator.store, groups, running, { member: step.member, stepKey }, now);
 }
 
 /** Aborts are ordered again until each turn has ended (groups.md §6.3). */

@@ -1,3 +1,4 @@
+import type { Responders } from '@flowly/groups';
 import { z } from 'zod';
 
 /**
@@ -15,10 +16,16 @@ const stepSchema = z.object({
   ended: z.boolean(),
   /** The group wants it ended; repeated until it has. */
   aborting: z.boolean(),
+  /** Requests of it that are over, oldest first: an opening that comes after its close opens nothing (groups.md §7). */
+  closedRequests: z.array(z.string()).optional(),
+  /** How often its bot has told of it without its open request. */
+  unconfirmed: z.number().optional(),
 });
 export type RunStepState = z.infer<typeof stepSchema>;
 
 export const runStepsSchema = z.object({
+  /** Who was called by the user's message, in member order. */
+  responders: z.array(z.string()).default([]),
   /** The user named certain members. */
   directed: z.boolean(),
   /** Members still to speak in this round, and those called for the next (council). */
@@ -28,30 +35,28 @@ export const runStepsSchema = z.object({
 });
 export type RunSteps = z.infer<typeof runStepsSchema>;
 
-/** The steps of a panel: all given at once. */
-export function panelSteps(
-  steps: { member: string; stepKey: string }[],
-  directed: boolean,
-  at: number,
-): RunSteps {
-  return {
-    directed,
-    queue: [],
-    next: [],
-    steps: Object.fromEntries(
-      steps.map(({ member, stepKey }) => [
-        stepKey,
-        {
-          member,
-          givenAt: at,
-          firstGivenAt: at,
-          acceptedAt: null,
-          ended: false,
-          aborting: false,
-        },
-      ]),
-    ),
+/** A step as it is given to its bot. */
+export interface Step {
+  member: string;
+  stepKey: string;
+}
+
+/** The state of a run that has given no step yet. */
+export function newRunSteps({ responders, directed }: Responders): RunSteps {
+  return { responders, directed, queue: [], next: [], steps: {} };
+}
+
+/** With a step that is given now, in Unix ms. */
+export function withStep(steps: RunSteps, { member, stepKey }: Step, at: number): RunSteps {
+  const given: RunStepState = {
+    member,
+    givenAt: at,
+    firstGivenAt: at,
+    acceptedAt: null,
+    ended: false,
+    aborting: false,
   };
+  return { ...steps, steps: { ...steps.steps, [stepKey]: given } };
 }
 
 /** What is stored for a run; null when another program wrote the run, or a row has an unknown shape. */

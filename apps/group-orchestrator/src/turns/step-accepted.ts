@@ -1,33 +1,43 @@
 import type { StepAccepted } from '@flowly/contract';
-import { accepted, isRunning, memberOfStep } from '@flowly/groups';
+import { accepted } from '@flowly/groups';
+import type { GroupStore, GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 import { addGroupEvent } from '../views/group-event';
-import { changeStep, readRunSteps } from './run-steps';
+import { missRequest } from './close-request';
+import { changeOpenStep, findOpenStep, type OpenStep } from './open-step';
 
 /** The bot has a row for the step: the member works and is ready (groups.md §5). */
 export async function stepAccepted({ store }: Orchestrator, job: StepAccepted): Promise<void> {
   await store.transaction((groups) => {
-    const group = groups.findGroup(job.groupId);
-    const run = group?.run;
-    if (!group || !run || run.id !== job.runId || !isRunning(run)) return;
-    const member = memberOfStep(run, job.stepKey);
-    if (member === null) return;
-    const at = new Date().toISOString();
-    const next = accepted(run, member, { gatewayRunId: job.stepKey, at });
-    if (next === run) return;
-    const steps = readRunSteps(groups.readRunState(group.id, run.id));
-    if (steps) {
-      const taken = changeStep(steps, job.stepKey, { acceptedAt: job.at });
-      groups.saveRunState(group.id, run.id, taken);
-    }
-    const stored = groups.updateGroup({ ...group, run: next });
-    const ready = { state: 'ready' as const, updatedAt: at, error: '' };
-    addGroupEvent(
-      store,
-      groups,
-      stored,
-      { type: 'readiness', profile: member },
-      { readiness: { [member]: ready } },
-    );
+    const step = findOpenStep(groups, job);
+    if (!step) return;
+    if (acceptStep(store, groups, step, job.at) === step) missRequest(store, groups, step);
   });
+}
+
+/**
+ * Lets the member begin, if it has not.
+ * @param acceptedAt Unix ms, by the bot's clock
+ * @returns the step as it is now; the same when it had begun
+ */
+export function acceptStep(
+  store: GroupStore,
+  groups: GroupTransaction,
+  step: OpenStep,
+  acceptedAt: number,
+): OpenStep {
+  const { group, member, stepKey } = step;
+  const at = new Date().toISOString();
+  const run = accepted(group.run, member, { gatewayRunId: stepKey, at });
+  if (run === group.run) return step;
+  const begun = changeOpenStep(groups, step, run, { acceptedAt });
+  const ready = { state: 'ready' as const, updatedAt: at, error: '' };
+  addGroupEvent(
+    store,
+    groups,
+    begun.group,
+    { type: 'readiness', profile: member },
+    { readiness: { [member]: ready } },
+  );
+  return begun;
 }

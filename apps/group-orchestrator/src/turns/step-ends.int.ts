@@ -32,6 +32,21 @@ it('X050: events of a turn come in their order, the run ends after its last memb
   expect(world.events[3]).toMatchObject({ profile: 'writer', appended: [{ durationMs: 7 }] });
 });
 
+it('the event of a failure shows the member as failed, and the run as running', async () => {
+  const given = await world.send(group, '@writer hi');
+  await end(given, 'writer', { state: 'error', errorMessage: 'no', text: '' });
+  await world.orchestrator.relay.drain();
+  await until(() => world.events.at(-1)?.type === 'run-state');
+  expect(world.events.at(-2)).toMatchObject({
+    type: 'error',
+    room: {
+      running: true,
+      activeProfiles: [],
+      runState: { members: { writer: { state: 'failed' } } },
+    },
+  });
+});
+
 it('an end that comes before its acceptance counts as both', async () => {
   const given = await world.send(group, '@writer hi');
   await end(given, 'writer');

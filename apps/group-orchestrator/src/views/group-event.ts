@@ -1,5 +1,5 @@
 import type { GroupMessage, GroupSnapshotType, StoredGroupView } from '@flowly/contract';
-import { activeMembers, panelStepKey, storedGroupView } from '@flowly/groups';
+import { activeMembers, stepKeyOf, storedGroupView } from '@flowly/groups';
 import { addEvent, type Effects } from '@flowly/delivery';
 import type { GroupRecord, GroupTransaction, GroupStore } from '@flowly/store';
 
@@ -11,7 +11,7 @@ export interface GroupEventParts {
   appended?: GroupMessage[];
 }
 
-/** A step whose text so far belongs into a view. */
+/** A step whose text and tool calls so far belong into a view. */
 export interface ShownStep {
   member: string;
   stepKey: string;
@@ -53,8 +53,8 @@ export function windowBounds(group: GroupRecord): { windowFirstSeq: number; last
 export function shownSteps(group: GroupRecord): ShownStep[] {
   const { run } = group;
   if (run === null) return [];
-  return activeMembers(run, group.members).map((member) => ({
-    member,
-    stepKey: run.members[member]?.gatewayRunId ?? panelStepKey(run.id, member),
-  }));
+  return activeMembers(run, group.members).flatMap((member) => {
+    const stepKey = stepKeyOf(run, member);
+    return stepKey === null ? [] : [{ member, stepKey }];
+  });
 }

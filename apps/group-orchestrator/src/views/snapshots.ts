@@ -5,24 +5,20 @@ import {
   type LiveRecords,
   type RedisClient,
 } from '@flowly/bus';
-import { ContractError, type GroupView, type StoredGroupView } from '@flowly/contract';
+import { activitiesOf, ContractError, type GroupView } from '@flowly/contract';
 import type { Relay } from '@flowly/delivery';
-import { nameMap, storedGroupView } from '@flowly/groups';
-import type { GroupReader, GroupRecord, GroupStore } from '@flowly/store';
-import { shownSteps, type CommittedGroup, type ShownStep } from './group-event';
+import { nameMap, pricedView, type PriceOf } from '@flowly/groups';
+import type { GroupReader, GroupStore } from '@flowly/store';
+import type { CommittedGroup } from './group-event';
+import { readView, StoredViews, type StoredView } from './stored-views';
 
 /** A group as the database has it at one moment. */
-interface Stored {
-  view: StoredGroupView;
-  /** The steps whose text so far belongs into the view. */
-  shown: ShownStep[];
+interface Stored extends Pick<StoredView, 'view' | 'shown'> {
   messages: GroupView['messages'];
 }
 
 /** One with what says whether it is still like that. */
-interface StoredNow extends Stored {
-  rowRevision: number;
-}
+type StoredNow = Stored & StoredView;
 
 /** Something that was true at the event `after`. */
 export interface Snapshot<T> {
@@ -38,12 +34,15 @@ const TRIES = 4;
  * go on from there (design rule 4).
  */
 export class GroupSnapshots {
+  private readonly views = new StoredViews();
+
   constructor(
     private readonly store: GroupStore,
     private readonly relay: Relay,
     private readonly live: LiveRecords,
     private readonly redis: RedisClient,
     private readonly keys: BusKeys,
+    private readonly priceOf: PriceOf,
   ) {}
 
   /** A group as it is now, for the answer to a repeated command. @throws ContractError ROOM_NOT_FOUND */
@@ -77,7 +76,7 @@ export class GroupSnapshots {
     return this.settled(async () => {
       const { revision, stored } = await this.store.read((groups) => ({
         revision: groups.revision(),
-        stored: groups.listGroups().map((record) => readStored(groups, record, includeMessages)),
+        stored: this.views.read(groups).map((view) => withMessages(groups, view, includeMessages)),
       }));
       return {
         value: () => Promise.all(stored.map((group) => this.withLive(group))),
@@ -118,30 +117,27 @@ export class GroupSnapshots {
     return this.store.read((groups) => {
       const record = groups.findGroup(groupId);
       if (!record) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
-      return readStored(groups, record, includeMessages);
+      return withMessages(groups, readView(groups, record), includeMessages);
     });
   }
 
   private async withLive({ view, shown, messages }: Stored): Promise<GroupView> {
-    const [readiness, texts] = await Promise.all([
+    const [readiness, said] = await Promise.all([
       readReadiness(this.redis, this.keys, view.id, view.members),
       this.live.readSteps(shown.map(({ stepKey }) => stepKey)),
     ]);
-    const streams = nameMap(
-      shown.flatMap(({ member }, index): [string, string][] => {
-        const text = texts[index] ?? '';
-        return text === '' ? [] : [[member, text]];
-      }),
-    );
-    return { ...view, streams, activities: [], readiness, ...(messages && { messages }) };
+    const texts = shown.map(({ member }, index) => [member, said[index]?.text ?? ''] as const);
+    const calls = shown.map(({ member }, index) => [member, said[index]?.calls ?? []] as const);
+    return {
+      ...pricedView(view, this.priceOf),
+      streams: nameMap(texts.filter(([, text]) => text !== '')),
+      activities: activitiesOf(calls),
+      readiness,
+      ...(messages && { messages }),
+    };
   }
 }
 
-function readStored(groups: GroupReader, record: GroupRecord, includeMessages: boolean): StoredNow {
-  return {
-    view: storedGroupView(groups.viewInput(record)),
-    shown: shownSteps(record),
-    messages: includeMessages ? groups.liveWindow(record.id) : undefined,
-    rowRevision: record.rowRevision,
-  };
+function withMessages(groups: GroupReader, stored: StoredView, wanted: boolean): StoredNow {
+  return { ...stored, messages: wanted ? groups.liveWindow(stored.view.id) : undefined };
 }

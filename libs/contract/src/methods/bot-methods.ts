@@ -11,6 +11,15 @@ import {
   straightChatSendParamsSchema,
 } from '../chat';
 import { absentable } from '../parse';
+import {
+  approvalSchema,
+  clarifySchema,
+  execPolicyResultSchema,
+  resolveApprovalParamsSchema,
+  resolveClarifyParamsSchema,
+  setExecPolicyParamsSchema,
+  straightSetExecPolicyParamsSchema,
+} from '../requests';
 import { remoteSessionKeySchema, straightSessionKeySchema } from '../session-key';
 import { DEFAULT_CEILING_MS, LONG_CEILING_MS, methodTable } from './method';
 
@@ -90,6 +99,54 @@ export const botMethods = methodTable({
     params: z.object({ sessionKey: absentable(remoteSessionKeySchema), runId: runIdSchema }),
     result: chatAbortResultSchema,
   },
+  'exec.approval.list': {
+    wire: 'exec.approval.list',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({}),
+    result: z.object({ approvals: z.array(approvalSchema) }),
+  },
+  'exec.approval.resolve': {
+    wire: 'exec.approval.resolve',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: true,
+    params: resolveApprovalParamsSchema,
+    result: z.object({ ok: z.literal(true) }),
+  },
+  'exec.policy.get': {
+    wire: 'exec.policy.get',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.strictObject({}),
+    result: execPolicyResultSchema,
+  },
+  'exec.policy.set': {
+    wire: 'exec.policy.set',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: true,
+    params: setExecPolicyParamsSchema,
+    result: execPolicyResultSchema,
+  },
+  'agent.clarify.list': {
+    wire: 'agent.clarify.list',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({}),
+    result: z.object({ clarifies: z.array(clarifySchema) }),
+  },
+  'agent.clarify.resolve': {
+    wire: 'agent.clarify.resolve',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: true,
+    params: resolveClarifyParamsSchema,
+    result: z.object({ ok: z.literal(true) }),
+  },
 });
 export type BotMethodName = keyof typeof botMethods;
 
@@ -98,6 +155,7 @@ const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
   'chat.send': straightChatSendParamsSchema,
   'chat.history': z.object({ sessionKey: straightSessionKeySchema, ...chatHistoryPageSchema }),
   'chat.abort': z.object({ sessionKey: absentable(straightSessionKeySchema), runId: runIdSchema }),
+  'exec.policy.set': straightSetExecPolicyParamsSchema,
 };
 
 /** Methods that work on one conversation and so take a session key of their own when none is given. */

@@ -18,6 +18,7 @@ export interface Method {
 
 export const DEFAULT_CEILING_MS = 30_000;
 export const LONG_CEILING_MS = 60_000;
+export const PREPARE_CEILING_MS = 120_000;
 
 /** Keeps the literal types of a table while checking each row. */
 export function methodTable<const T extends Record<string, Method>>(table: T): T {

@@ -16,13 +16,20 @@ describe('the table of methods', () => {
     for (const name of names) expect(findMethod(name)?.method.wire).toBe(name);
   });
 
-  it('gives the longer calls 60 s and the others 30 s', () => {
-    const long = Object.values(methods).filter((method) => method.ceilingMs === 60_000);
-    expect(long.map((method) => method.wire).sort()).toEqual([
+  it('gives the longer calls 60 s, prepare 120 s and the others 30 s', () => {
+    const taking = (ms: number) =>
+      Object.values(methods)
+        .filter((method) => method.ceilingMs === ms)
+        .map((method) => method.wire)
+        .sort();
+    expect(taking(60_000)).toEqual([
       'chat.send',
+      'profiles.rooms.import',
       'profiles.rooms.send',
       'profiles.rpc',
     ]);
+    expect(taking(120_000)).toEqual(['profiles.rooms.prepare']);
+    expect(taking(30_000)).toHaveLength(Object.values(methods).length - 5);
   });
 
   it('G270: knows none of the methods that are never allowed', () => {

@@ -1,4 +1,4 @@
-import type { ModelEvent, ModelLimits, ModelRequest, ModelTarget } from '../request';
+import type { ModelEvent, ModelLimits, ModelRequest, ModelTarget, ModelToolCall } from '../request';
 import type { Dialect } from '../sdk-model';
 import type { ProviderSlot } from '@flowly/contract';
 
@@ -48,17 +48,20 @@ export function requestTo(
 /** Everything a stream gave until its end, and what it threw if it did. */
 export async function outcomeOf(stream: AsyncIterable<ModelEvent>): Promise<{
   text: string;
+  calls: ModelToolCall[];
   finishes: Extract<ModelEvent, { type: 'finish' }>[];
   error: unknown;
 }> {
   const outcome = {
     text: '',
+    calls: new Array<ModelToolCall>(),
     finishes: new Array<Extract<ModelEvent, { type: 'finish' }>>(),
     error: null,
   };
   try {
     for await (const event of stream) {
       if (event.type === 'text') outcome.text += event.text;
+      else if (event.type === 'tool-call') outcome.calls.push(event.call);
       else outcome.finishes.push(event);
     }
   } catch (error) {

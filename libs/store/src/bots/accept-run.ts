@@ -1,3 +1,4 @@
+import type { StepFile } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { takeRememberedAbort } from './abort-run';
 import { findRun, readRun, type Run, type RunStep } from './run';
@@ -12,6 +13,7 @@ export interface NewRun {
   message: string;
   modelOverride: string | null;
   disabledTools?: readonly string[];
+  files?: readonly StepFile[];
   step: RunStep | null;
   /** Unix ms. */
   at: number;
@@ -36,13 +38,21 @@ export function acceptRun(database: Database, wanted: NewRun): Acceptance {
   return { kind: 'new', run: insert(database, wanted, abortedBefore), abortedBefore };
 }
 
+/**
+ * Writes the receipt of a run that must never begin, so that its send, when it comes, is known. No session is made for
+ * it. Only inside `database.write`, by a caller who ends it there.
+ */
+export function refuseRun(database: Database, wanted: NewRun): Run {
+  return insert(database, wanted, true);
+}
+
 function isRepeat(known: Run, wanted: NewRun): boolean {
   if (wanted.origin === 'group') return true;
   return known.sessionKey === wanted.sessionKey && known.fingerprint === wanted.fingerprint;
 }
 
 function insert(database: Database, wanted: NewRun, abortRequested: boolean): Run {
-  const { message, modelOverride, disabledTools = [] } = wanted;
+  const { message, modelOverride, disabledTools = [], files } = wanted;
   const row = database.get(
     `INSERT INTO runs(run_id, session_key, state, origin, fingerprint, params, step, accepted_at, abort_requested)
      VALUES (?, ?, 'accepted', ?, ?, ?, ?, ?, ?) RETURNING *`,
@@ -50,7 +60,7 @@ function insert(database: Database, wanted: NewRun, abortRequested: boolean): Ru
     wanted.sessionKey,
     wanted.origin,
     wanted.fingerprint,
-    JSON.stringify({ message, modelOverride, disabledTools }),
+    JSON.stringify({ message, modelOverride, disabledTools, files }),
     wanted.step && JSON.stringify(wanted.step),
     wanted.at,
     abortRequested ? 1 : 0,

@@ -3,6 +3,7 @@ import { COMMANDS_DDL } from '../core/commands';
 import type { Database } from '../core/database';
 import { createOwnDatabase, openOwnDatabase, type OwnFormat } from '../core/own-format';
 import { OUTBOX_DDL } from '../core/outbox';
+import { REQUESTS_DDL } from './requests';
 
 export const BOT_DATABASE = 'bot.sqlite3';
 
@@ -62,7 +63,7 @@ ${COMMANDS_DDL};
 
 const BOT_FORMAT: OwnFormat = {
   applicationId: 0x464c5942, // "FLYB"
-  steps: [FIRST],
+  steps: [FIRST, REQUESTS_DDL],
 };
 
 /** Makes the database of a bot that is being made. */

@@ -1,4 +1,4 @@
-import type { Usage } from '@flowly/contract';
+import type { ToolCall, Usage } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { addMessage } from './message';
 import { findRun, type EndState } from './run';
@@ -12,7 +12,7 @@ export interface AssistantMessage {
   durationMs: number;
   aborted: boolean;
   /** Tool calls as clients are shown them. */
-  toolCalls: readonly unknown[];
+  toolCalls: readonly ToolCall[];
 }
 
 export interface RunEnd {

@@ -62,7 +62,8 @@ describe('chat.history', () => {
     };
     await accept(database, 'r1');
     await claim(database, 'r1', { at: 7 });
-    const message = answer('hello', { usage, aborted: true, toolCalls: [{ id: 'call-1' }] });
+    const call = { id: 'call-1', name: 'exec', argumentsJson: '{}' };
+    const message = answer('hello', { usage, aborted: true, toolCalls: [call] });
     await database.write(() =>
       endRun(database, { runId: 'r1', epoch: 1, state: 'aborted', outcome: {}, message, at: 8 }),
     );
@@ -85,7 +86,9 @@ describe('chat.history', () => {
           id: '2',
           runId: 'r1',
           timestamp: 8,
-          tool_calls: [{ id: 'call-1' }],
+          tool_calls: [
+            { id: 'call-1', type: 'function', function: { name: 'exec', arguments: '{}' } },
+          ],
           usage,
           aborted: true,
           durationMs: 5,

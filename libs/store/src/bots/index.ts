@@ -3,8 +3,24 @@ export * from './accept-run';
 export * from './bot-store';
 export * from './claim-run';
 export * from './end-run';
+export * from './exec-policy';
 export * from './history';
-export { contextMessages, type ContextMessage } from './message';
+export { contextMessages, shownToolCalls, type ContextMessage } from './message';
+export * from './remove-session';
+export {
+  decideRequest,
+  findRequest,
+  forgetRequests,
+  giveUpRequest,
+  openRequest,
+  openRequestOf,
+  openRequests,
+  type BotRequest,
+  type CloseReason,
+  type NewRequest,
+  type RequestKind,
+} from './requests';
 export * from './run';
+export * from './run-steps';
 export { findSession, type Session } from './session';
 export * from './sessions-list';

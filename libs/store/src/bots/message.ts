@@ -1,11 +1,15 @@
 import { z } from 'zod';
-import { usageSchema, type ChatMessage } from '@flowly/contract';
+import { toolCallSchema, usageSchema, type ChatMessage, type ToolCall } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { growSession } from './session';
 
 const payloadSchema = z.object({
   text: z.string(),
-  toolCalls: z.array(z.unknown()).optional(),
+  /** Tools that the assistant called for. */
+  toolCalls: z.array(toolCallSchema).optional(),
+  /** The call whose result this is, of the role `tool`. */
+  toolCallId: z.string().optional(),
+  toolName: z.string().optional(),
   usage: usageSchema.optional(),
   model: z.string().optional(),
   aborted: z.literal(true).optional(),
@@ -16,7 +20,7 @@ type Payload = z.infer<typeof payloadSchema>;
 const rowSchema = z.object({
   id: z.number().int(),
   run_id: z.string().nullable(),
-  role: z.enum(['user', 'assistant']),
+  role: z.enum(['user', 'assistant', 'tool']),
   payload: z
     .string()
     .transform((text): unknown => JSON.parse(text))
@@ -68,36 +72,93 @@ export function messagesBefore(
 
 /** A message as `chat.history` shows it (bots.md §3.3); `timestamp` in Unix ms. */
 export function toChatMessage(row: MessageRow): ChatMessage {
-  const { text, toolCalls, usage, aborted, durationMs } = row.payload;
+  const { text, toolCalls, toolCallId, toolName, usage, aborted, durationMs } = row.payload;
   return {
     role: row.role,
     content: [{ type: 'text', text }],
     id: String(row.id),
     ...(row.run_id !== null && { runId: row.run_id }),
     timestamp: row.created_at,
-    ...(toolCalls && { tool_calls: toolCalls }),
+    ...(toolCalls && { tool_calls: shownToolCalls(toolCalls) }),
+    ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
+    ...(toolName !== undefined && { name: toolName }),
     ...(usage && { usage }),
     ...(aborted && { aborted }),
     ...(durationMs !== undefined && { durationMs }),
   };
 }
 
-const wordsSchema = z.tuple([z.number(), rowSchema.shape.role, z.string()]);
-const contextSchema = z.object({
-  words: z
-    .string()
-    .transform((json): unknown => JSON.parse(json))
-    .pipe(z.array(wordsSchema)),
-});
-/** One message as the model is given it. */
-export interface ContextMessage {
-  role: MessageRow['role'];
-  text: string;
+/** Tool calls as clients are shown them, in history and events. */
+export function shownToolCalls(calls: readonly ToolCall[]) {
+  return calls.map(({ id, name, argumentsJson }) => ({
+    id,
+    type: 'function' as const,
+    function: { name, arguments: argumentsJson },
+  }));
 }
 
+/** What a run has added to the history, oldest first. */
+export function messagesOfRun(
+  database: Database,
+  { sessionKey, runId }: { sessionKey: string; runId: string },
+): MessageRow[] {
+  return database
+    .all(
+      `SELECT id, run_id, role, payload, created_at FROM messages
+       WHERE session_key = ? AND run_id = ? ORDER BY id`,
+      sessionKey,
+      runId,
+    )
+    .map((row) => rowSchema.parse(row));
+}
+
+/** Takes everything a run has added but the user's message away; only inside `database.write`. */
+export function removeStepMessages(
+  database: Database,
+  { sessionKey, runId }: { sessionKey: string; runId: string },
+): void {
+  const removed = database
+    .all(
+      `DELETE FROM messages WHERE session_key = ? AND run_id = ? AND role <> 'user' RETURNING payload`,
+      sessionKey,
+      runId,
+    )
+    .map((row) => Buffer.byteLength(payloadTextSchema.parse(row).payload));
+  const bytes = removed.reduce((sum, size) => sum + size, 0);
+  if (bytes > 0) growSession(database, sessionKey, -bytes, 0);
+}
+
+const payloadTextSchema = z.object({ payload: z.string() });
+
+const contextRowSchema = z
+  .tuple([
+    z.number(),
+    rowSchema.shape.role,
+    z.string(),
+    z.array(toolCallSchema).nullable(),
+    z.string().nullable(),
+    z.string().nullable(),
+  ])
+  .transform(([id, role, text, toolCalls, toolCallId, toolName]) => ({
+    id,
+    message: contextMessage(role, text, toolCalls ?? [], toolCallId ?? '', toolName ?? ''),
+  }));
+const contextSchema = z.object({
+  messages: z
+    .string()
+    .transform((json): unknown => JSON.parse(json))
+    .pipe(z.array(contextRowSchema)),
+});
+
+/** One message as the model is given it. */
+export type ContextMessage =
+  | { role: 'user'; text: string }
+  | { role: 'assistant'; text: string; toolCalls?: ToolCall[] }
+  | { role: 'tool'; text: string; toolCallId: string; toolName: string };
+
 /**
- * The newest `limit` words of a session, oldest first, for the model. An answer without text is left out. Each turn
- * reads this, so only the text is taken out of the rows, and all of it comes as one value.
+ * The newest `limit` messages of a session, oldest first, for the model. An answer without text or calls is left out.
+ * Each turn reads this, so only what is needed is taken out of the rows, and all of it comes as one value.
  */
 export function contextMessages(
   database: Database,
@@ -105,13 +166,30 @@ export function contextMessages(
   limit: number,
 ): ContextMessage[] {
   const row = database.get(
-    `SELECT json_group_array(json_array(id, role, payload ->> '$.text')) AS words FROM
+    `SELECT json_group_array(json_array(id, role, payload ->> '$.text', payload -> '$.toolCalls',
+         payload ->> '$.toolCallId', payload ->> '$.toolName')) AS messages FROM
        (SELECT id, role, payload FROM messages WHERE session_key = ? ORDER BY id DESC LIMIT ?)`,
     sessionKey,
     limit,
   );
   return contextSchema
     .parse(row)
-    .words.sort(([a], [b]) => a - b)
-    .flatMap(([, role, text]) => (text === '' ? [] : [{ role, text }]));
+    .messages.sort((a, b) => a.id - b.id)
+    .flatMap(({ message }) => (saysNothing(message) ? [] : [message]));
+}
+
+function contextMessage(
+  role: MessageRow['role'],
+  text: string,
+  toolCalls: ToolCall[],
+  toolCallId: string,
+  toolName: string,
+): ContextMessage {
+  if (role === 'assistant') return { role, text, ...(toolCalls.length > 0 && { toolCalls }) };
+  return role === 'tool' ? { role, text, toolCallId, toolName } : { role, text };
+}
+
+function saysNothing(message: ContextMessage): boolean {
+  if (message.role === 'tool' || message.text !== '') return false;
+  return message.role === 'user' || message.toolCalls === undefined;
 }

@@ -39,7 +39,7 @@ describe('the file', () => {
   it('is private and carries its own format', () => {
     expect(statSync(join(bot.folder, BOT_DATABASE)).mode & 0o777).toBe(0o600);
     expect(database.pragma('application_id')).toBe(0x464c5942);
-    expect(database.pragma('user_version')).toBe(1);
+    expect(database.pragma('user_version')).toBe(2);
     expect(database.id).toBe('bot:bot-1');
   });
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stepAbortedSchema } from '@flowly/contract';
+import { stepAbortedSchema, stepFileSchema } from '@flowly/contract';
 import type { Database } from '../core/database';
 
 /** The step of a group that a run answers. */
@@ -15,6 +15,8 @@ export const runParamsSchema = z.object({
   message: z.string(),
   modelOverride: z.string().nullable(),
   disabledTools: z.array(z.string()),
+  /** Files of the message, by id or address. */
+  files: z.array(stepFileSchema).optional(),
 });
 
 const flag = z.number().transform((value) => value === 1);

@@ -9,7 +9,13 @@ export const OUTBOX_DDL = `CREATE TABLE IF NOT EXISTS ext_outbox(
   seq INTEGER PRIMARY KEY AUTOINCREMENT, target TEXT NOT NULL, kind TEXT NOT NULL, body TEXT NOT NULL)`;
 
 /** Where a row goes: the event stream, a gateway's replies, or the queue of a service. */
-export type OutboxTarget = 'events' | 'reply' | 'bot-turns' | 'bot-aborts' | 'group-turns';
+export type OutboxTarget =
+  | 'events'
+  | 'reply'
+  | 'bot-turns'
+  | 'bot-aborts'
+  | 'bot-resolves'
+  | 'group-turns';
 
 const outboxRowSchema = z.object({
   seq: z.number().int(),

@@ -1,12 +1,13 @@
 import {
   type GroupMessage,
   type GroupMessagePayload,
-  groupAttachmentSchema,
   groupMessagePayloadSchema,
   isObject,
+  keptToolCalls,
+  messageAttachmentSchema,
   toolCallSchema,
 } from '@flowly/contract';
-import { keptToolCalls, messageWeight, storedContent } from '@flowly/groups';
+import { messageWeight, storedContent } from '@flowly/groups';
 import { z } from 'zod';
 import { parseStored } from './stored-json';
 
@@ -25,7 +26,7 @@ const lenientPayload = z.object({
   content: z.string().catch(''),
   createdAt: z.string().catch(''),
   profile: z.string().optional().catch(undefined),
-  attachments: lenientList(groupAttachmentSchema),
+  attachments: lenientList(messageAttachmentSchema),
   toolCalls: lenientList(toolCallSchema),
   tools: lenientList(z.string()),
   aborted: z.literal(true).optional().catch(undefined),

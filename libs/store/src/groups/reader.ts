@@ -2,6 +2,7 @@ import { ContractError, type GroupMessage } from '@flowly/contract';
 import type { StoredGroup } from '@flowly/groups';
 import { z } from 'zod';
 import type { Database } from '../core/database';
+import { isReferredTo, mediaInMessages, unsharedMedia } from './media-references';
 import { MESSAGE_COLUMNS, readMessage } from './messages';
 import { type GroupRecord, readGroup, SELECT_GROUPS } from './records';
 import { readRevision } from './revision';
@@ -19,6 +20,7 @@ export interface GroupHistoryPage {
 }
 
 const idSchema = z.object({ id: z.string() });
+const revisionSchema = idSchema.extend({ row_revision: z.number().int().min(0).catch(0) });
 const totalSchema = z.object({ total: z.number().int() });
 const stateSchema = z.object({ state_json: z.string() });
 const savedStateSchema = stateSchema.extend({ room_id: z.string(), run_id: z.string() });
@@ -45,6 +47,17 @@ export class GroupReader {
   /** Newest `updatedAt` first. */
   listGroups(): GroupRecord[] {
     return this.database.all(`${SELECT_GROUPS} ORDER BY updated_at DESC, id`).map(readGroup);
+  }
+
+  /** As {@link listGroups}, only with the revision that says whether a group is still as it was read. */
+  groupRevisions(): { id: string; rowRevision: number }[] {
+    return this.database
+      .all(
+        `SELECT id, row_revision FROM rooms JOIN ext_groups ON ext_groups.room_id = rooms.id
+          ORDER BY updated_at DESC, id`,
+      )
+      .map((row) => revisionSchema.parse(row))
+      .map((row) => ({ id: row.id, rowRevision: row.row_revision }));
   }
 
   countGroups(): number {
@@ -82,6 +95,18 @@ export class GroupReader {
     return this.newestMessages(groupId, 1)[0] ?? null;
   }
 
+  /** The newest message of the user in the live window; a turn of all members is not far from it. */
+  newestUserMessage(groupId: string): GroupMessage | null {
+    // When a run begins it is the newest of all.
+    let chunk = this.newestBefore(groupId, Number.MAX_SAFE_INTEGER, 1);
+    for (;;) {
+      const user = chunk.find((message) => message.role === 'user');
+      const oldest = chunk.at(-1);
+      if (user || !oldest) return user ?? null;
+      chunk = this.newestBefore(groupId, oldest.seq, SINCE_USER_CHUNK);
+    }
+  }
+
   /** What was said in the live window after the user's newest message, oldest first. */
   messagesSinceUser(groupId: string): GroupMessage[] {
     const since: GroupMessage[] = [];
@@ -114,6 +139,17 @@ export class GroupReader {
     }
   }
 
+  /** The oldest messages of a group, in or out of the live window; one that cannot be read is null. */
+  firstMessages(groupId: string, limit: number): (GroupMessage | null)[] {
+    return this.database
+      .all(
+        `SELECT ${MESSAGE_COLUMNS} FROM room_messages WHERE room_id = ? ORDER BY seq LIMIT ?`,
+        groupId,
+        limit,
+      )
+      .map(readMessage);
+  }
+
   /** What the next step of a run needs, as it was saved; null if nothing is. */
   readRunState(groupId: string, runId: string): unknown {
     const row = this.database.get(
@@ -134,6 +170,21 @@ export class GroupReader {
         runId: row.run_id,
         state: JSON.parse(row.state_json),
       }));
+  }
+
+  /** Whether a message of any group has this file. */
+  isReferredTo(mediaId: string): boolean {
+    return isReferredTo(this.database, mediaId);
+  }
+
+  /** The files of a group's messages that no message of another group has. */
+  unsharedMedia(groupId: string): string[] {
+    return unsharedMedia(this.database, groupId);
+  }
+
+  /** The files of groups that any message names, by the messages themselves; reads all of them. */
+  mediaInMessages(): Set<string> {
+    return mediaInMessages(this.database);
   }
 
   /** What `storedGroupView` of the rules takes. */

@@ -1,5 +1,7 @@
 import { COMMANDS_DDL } from '../core/commands';
 import { OUTBOX_DDL } from '../core/outbox';
+import { KEYS_DDL } from './idempotency';
+import { REMOVALS_DDL } from './session-removals';
 
 /** The format of the group database (store.md §1): schema 4 of Flowly and tables of our own beside it. */
 
@@ -84,6 +86,8 @@ CREATE TABLE IF NOT EXISTS ext_media(
   PRIMARY KEY (media_id, room_id)
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS ext_media_room_idx ON ext_media(room_id);
+${KEYS_DDL};
+${REMOVALS_DDL};
 ${OUTBOX_DDL};
 ${COMMANDS_DDL};
 `;

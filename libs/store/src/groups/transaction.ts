@@ -125,6 +125,12 @@ export class GroupTransaction extends GroupReader {
     return { group: this.grown(group, messageWeight(stored)), message: { ...stored, seq } };
   }
 
+  /** Removes a group with all its messages; what of ours refers to it goes with it. */
+  deleteGroup(groupId: string): void {
+    this.touch();
+    this.database.run('DELETE FROM rooms WHERE id = ?', groupId);
+  }
+
   /** Any JSON value; replaces what was saved for this run. */
   saveRunState(groupId: string, runId: string, state: unknown): void {
     this.database.run(

@@ -16,9 +16,19 @@ export type Fault =
   /** The body ends cleanly, without its closing line. */
   | { kind: 'no-close'; after?: number };
 
+/** A tool the model calls; the id is made when none is given. */
+export interface ScriptedToolCall {
+  id?: string;
+  name: string;
+  /** A string goes out as it is, also when it is no JSON. */
+  arguments: Record<string, unknown> | string;
+}
+
 export interface Answer {
   /** A string is sent word by word, a list piece by piece. */
   text?: string | readonly Piece[];
+  /** Sent after the text. */
+  toolCalls?: readonly ScriptedToolCall[];
   /** Prompt tokens include the cache's, in every dialect; null: none is sent; absent: counted from the text. */
   usage?: Usage | null;
   /** Piece n is due n times this long after the first, so a slow timer does not add up. */
@@ -43,4 +53,21 @@ export function usageOf(answer: Answer): Usage | null {
     cache_read_tokens: 0,
     cache_write_tokens: 0,
   };
+}
+
+let calls = 0;
+
+/** The tool calls as they go out, each with an id. */
+export function callsOf(answer: Answer): SpokenToolCall[] {
+  return (answer.toolCalls ?? []).map(({ id, name, arguments: given }) => ({
+    id: id ?? `call_${++calls}`,
+    name,
+    argumentsJson: typeof given === 'string' ? given : JSON.stringify(given),
+  }));
+}
+
+export interface SpokenToolCall {
+  id: string;
+  name: string;
+  argumentsJson: string;
 }

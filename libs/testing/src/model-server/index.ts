@@ -1,4 +1,4 @@
 export { Gate } from './gate';
 export { ScriptedModelServer } from './scripted-model-server';
-export type { Answer, Fault, Piece } from './answer';
+export type { Answer, Fault, Piece, ScriptedToolCall } from './answer';
 export type { ModelCall } from './model-call';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { piecesOf, usageOf, type Answer, type Fault } from './answer';
+import { callsOf, piecesOf, usageOf, type Answer, type Fault } from './answer';
 import type { Dialect } from './dialects';
 import { now } from './model-call';
 
@@ -27,7 +27,8 @@ export async function play(answer: Answer, stage: Stage): Promise<void> {
   await speak(answer, stage);
   if (gone.aborted) return;
   if (fault === undefined) {
-    response.end(dialect.close(usageOf(answer)));
+    const calls = callsOf(answer);
+    response.end(dialect.calls(calls) + dialect.close(usageOf(answer), calls.length > 0));
   } else {
     misbehave(fault, answer, stage);
   }
@@ -56,7 +57,7 @@ function misbehave(fault: Fault, answer: Answer, { response, dialect }: Stage): 
     case 'reset':
       return reset(response);
     case 'broken-json':
-      response.end(`data: {"choices": [{"del\n\n${dialect.close(usageOf(answer))}`);
+      response.end(`data: {"choices": [{"del\n\n${dialect.close(usageOf(answer), false)}`);
       return;
     case 'error-event':
       response.end(dialect.error(fault.message));

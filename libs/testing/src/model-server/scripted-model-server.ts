@@ -122,10 +122,10 @@ export class ScriptedModelServer {
       });
     });
     const body: unknown = JSON.parse(await readText(request));
-    const { model, messages } = dialect.read(path, body);
+    const { model, messages, tools } = dialect.read(path, body);
     const pieceTimes: number[] = [];
     const { headers } = request;
-    const call: ModelCall = { model, path, at, messages, headers, body, pieceTimes, ended };
+    const call: ModelCall = { model, path, at, messages, tools, headers, body, pieceTimes, ended };
     this.calls.push(call);
     for (const wake of [...this.#waiting]) wake();
 

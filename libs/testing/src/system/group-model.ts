@@ -20,6 +20,20 @@ export class GroupModel {
     private baseline = -1,
   ) {}
 
+  /** What a client knows that has just read the group. */
+  static of({ messages = [], ...view }: GroupView): GroupModel {
+    const model = new GroupModel(view.id, view.messageCount - 1);
+    model.view = view;
+    model.messages.push(...messages);
+    return model;
+  }
+
+  /** Takes the history that was asked for because of a gap; what the events bring again is known then. */
+  fill(history: readonly GroupMessage[]): void {
+    this.messages.splice(0, this.messages.length, ...history);
+    this.gaps.length = 0;
+  }
+
   get lastSeq(): number {
     return this.messages.at(-1)?.seq ?? this.baseline;
   }

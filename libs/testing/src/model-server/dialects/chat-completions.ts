@@ -1,7 +1,19 @@
 import { z } from 'zod';
-import { frame, message, type Dialect } from './dialect';
+import { content, frame, type Dialect } from './dialect';
 
-const request = z.object({ model: z.string(), messages: z.array(message) });
+const fn = z.object({ function: z.object({ name: z.string() }) });
+const names = z.array(fn).transform((list) => list.map((each) => each.function.name));
+const message = z
+  .object({ role: z.string(), content, tool_calls: names.optional() })
+  .transform(({ tool_calls: toolCalls, ...said }) => ({
+    ...said,
+    ...(toolCalls && { toolCalls }),
+  }));
+const request = z.object({
+  model: z.string(),
+  messages: z.array(message),
+  tools: names.default([]),
+});
 
 function chunk(delta: object, finishReason: string | null = null): string {
   return frame({
@@ -20,7 +32,17 @@ export const chatCompletions: Dialect = {
   open: () => chunk({ role: 'assistant', content: '' }),
   piece: (text) => chunk({ content: text }),
   error: (text) => frame({ error: { message: text, type: 'server_error', code: null } }),
-  close(usage) {
+  calls: (calls) =>
+    calls
+      .map(({ id, name, argumentsJson }, index) =>
+        chunk({
+          tool_calls: [
+            { index, id, type: 'function', function: { name, arguments: argumentsJson } },
+          ],
+        }),
+      )
+      .join(''),
+  close(usage, hasCalls) {
     const counted =
       usage === null
         ? ''
@@ -40,6 +62,6 @@ export const chatCompletions: Dialect = {
               },
             },
           });
-    return `${chunk({}, 'stop')}${counted}data: [DONE]\n\n`;
+    return `${chunk({}, hasCalls ? 'tool_calls' : 'stop')}${counted}data: [DONE]\n\n`;
   },
 };

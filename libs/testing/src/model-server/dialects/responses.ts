@@ -1,7 +1,16 @@
 import { z } from 'zod';
-import { message, namedFrame, type Dialect } from './dialect';
+import { content, namedFrame, namedTools, type Dialect } from './dialect';
 
-const request = z.object({ model: z.string(), input: z.array(message) });
+const said = z.union([
+  z
+    .object({ type: z.literal('function_call'), name: z.string() })
+    .transform(({ name }) => ({ role: 'assistant', content: '', toolCalls: [name] })),
+  z
+    .object({ type: z.literal('function_call_output'), output: z.string() })
+    .transform(({ output }) => ({ role: 'tool', content: output })),
+  z.object({ role: z.string(), content }),
+]);
+const request = z.object({ model: z.string(), input: z.array(said), tools: namedTools });
 const item = {
   type: 'message',
   id: 'msg_1',
@@ -14,8 +23,8 @@ const item = {
 export const responses: Dialect = {
   matches: (path) => path.endsWith('/responses'),
   read(_path, body) {
-    const { model, input } = request.parse(body);
-    return { model, messages: input };
+    const { model, input, tools } = request.parse(body);
+    return { model, messages: input, tools };
   },
   open: (model) =>
     namedFrame({ type: 'response.created', response: { id: 'resp_1', created_at: 1, model } }) +
@@ -37,6 +46,25 @@ export const responses: Dialect = {
       message: text,
       param: null,
     }),
+  calls: (calls) =>
+    calls
+      .map(({ id, name, argumentsJson }, index) => {
+        const output_index = index + 1;
+        const call = { type: 'function_call', id: `fc_${id}`, call_id: id, name };
+        const open = { ...call, arguments: '', status: 'in_progress' };
+        const done = { ...call, arguments: argumentsJson, status: 'completed' };
+        return (
+          namedFrame({ type: 'response.output_item.added', output_index, item: open }) +
+          namedFrame({
+            type: 'response.function_call_arguments.delta',
+            item_id: call.id,
+            output_index,
+            delta: argumentsJson,
+          }) +
+          namedFrame({ type: 'response.output_item.done', output_index, item: done })
+        );
+      })
+      .join(''),
   close: (usage) =>
     namedFrame({ type: 'response.output_item.done', output_index: 0, item }) +
     namedFrame({

@@ -1,4 +1,6 @@
-import { cutCharacters, isObject, wellFormed, type ToolCall } from '@flowly/contract';
+import { type ToolCall } from './group';
+import { isObject } from './parse';
+import { cutCharacters, wellFormed } from './text';
 
 const MAX_CALLS = 8;
 const MAX_ID = 256;

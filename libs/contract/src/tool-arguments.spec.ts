@@ -1,5 +1,5 @@
-import { characters } from '@flowly/contract';
 import fc from 'fast-check';
+import { characters } from './text';
 import { keptToolCalls, reduceArguments } from './tool-arguments';
 
 const call = (id: string, name = 'exec', argumentsJson = '{}') => ({ id, name, argumentsJson });

@@ -1,0 +1,31 @@
+import { Module, type DynamicModule } from '@nestjs/common';
+import { Bus } from '@flowly/bus';
+import type { ContractError } from '@flowly/contract';
+import { loggerModule, type Log, type ServiceConfig } from '@flowly/service';
+import { ClosedLifecycle, HOST_ID, REFUSAL } from './closed-lifecycle';
+import { SERVICE_CONFIG, SERVICE_LOG } from './lifecycle';
+import { openBus } from './orchestrator.module';
+
+/** The group service over a store that cannot be opened: every call is told why, no file is touched (store.md §3). */
+@Module({})
+export class ClosedModule {
+  static forHost(
+    config: ServiceConfig,
+    log: Log,
+    hostId: string,
+    refusal: ContractError,
+  ): DynamicModule {
+    return {
+      module: ClosedModule,
+      imports: [loggerModule(log)],
+      providers: [
+        { provide: SERVICE_CONFIG, useValue: config },
+        { provide: SERVICE_LOG, useValue: log },
+        { provide: HOST_ID, useValue: hostId },
+        { provide: REFUSAL, useValue: refusal },
+        { provide: Bus, useFactory: () => openBus(config, log, hostId) },
+        ClosedLifecycle,
+      ],
+    };
+  }
+}

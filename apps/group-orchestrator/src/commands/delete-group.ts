@@ -1,0 +1,49 @@
+import { ContractError, groupMethods, parseParams } from '@flowly/contract';
+import { addEvent, decideOnce, type CommandHandler, type Decision } from '@flowly/delivery';
+import { isRunning } from '@flowly/groups';
+import type { GroupRecord, GroupTransaction } from '@flowly/store';
+import { removeUnreferred } from '../files/with-files';
+import type { Orchestrator } from '../orchestrator';
+import { orderRemovals, sessionsToRemove } from '../sessions/remove-sessions';
+
+/** `delete`: messages, files that no other group has, and the private session at each member (groups.md §9). */
+export function deleteGroup(orchestrator: Orchestrator): CommandHandler {
+  const { store } = orchestrator;
+  return async (command) => {
+    const { roomId } = parseParams(groupMethods['groups.delete'].params, command.params);
+    let files: string[] = [];
+    await store.transaction(
+      (groups) =>
+        decideOnce(store.database, command, () => {
+          const group = idleGroup(groups, roomId);
+          files = groups.unsharedMedia(roomId);
+          return removeGroup(orchestrator, groups, group, command.id);
+        }),
+      { unlimited: true },
+    );
+    // What a process that dies here leaves is found by the sweep.
+    if (files.length > 0) await removeUnreferred(orchestrator, files);
+    return 'follows from the commit';
+  };
+}
+
+function idleGroup(groups: GroupTransaction, groupId: string): GroupRecord {
+  const group = groups.findGroup(groupId);
+  if (!group) throw new ContractError('ROOM_NOT_FOUND', 'There is no such group.');
+  if (isRunning(group.run)) {
+    throw new ContractError('ROOM_BUSY_DELETE', 'The group is still answering.');
+  }
+  return group;
+}
+
+function removeGroup(
+  { store }: Orchestrator,
+  groups: GroupTransaction,
+  { id, members }: GroupRecord,
+  commandId: string,
+): Decision {
+  const removals = sessionsToRemove(groups, id, members, commandId, Date.now());
+  groups.deleteGroup(id);
+  addEvent(store.database, { kind: 'group', groupId: id, type: 'deleted' });
+  return { outcome: { kind: 'done' }, addJobs: () => orderRemovals(store, removals) };
+}

@@ -1,0 +1,63 @@
+import type { LiveRecords } from '@flowly/bus';
+import { isInternalSession } from '@flowly/contract';
+import { addEvent } from '@flowly/delivery';
+import { removeRunSteps, unansweredCall, type Run } from '@flowly/store';
+import type { Bot } from './bot';
+import { commitEnd } from './end-turn';
+import { liveRun } from './live-run';
+import { cancelRequests } from './requests';
+import { chatStreamEvent, emptyTerminal } from './terminal';
+import { TurnEvents } from './turn-events';
+
+/** Ends a run that cannot go on, without asking a model: what a dead attempt had begun is over. */
+export async function interruptTurn(bot: Bot, run: Run): Promise<void> {
+  await bot.database.write(() => endDeadCall(bot, run));
+  await commitEnd(bot, run, {
+    ...emptyTerminal(run, Date.now()),
+    state: 'error',
+    errorCode: 'RUN_INTERRUPTED',
+    errorMessage: 'The answer was interrupted by a restart. Send the message again.',
+  });
+}
+
+/**
+ * Makes a taken-up run start anew: from its user's message, with an empty record; what the dead attempt had open is
+ * closed, and clients that had text of its answer are told that it is over (bots.md §3.3).
+ */
+export async function resetForTakeover(bot: Bot, run: Run, live: LiveRecords): Promise<void> {
+  const { groupId } = run.step ?? {};
+  const ref = { botId: bot.botId, runId: run.runId, ...(groupId !== undefined && { groupId }) };
+  const { text } = await live.read(ref);
+  await live.take(liveRun(bot, run));
+  await bot.database.write(() => {
+    endDeadCall(bot, run);
+    cancelRequests(bot, run, Date.now());
+    removeRunSteps(bot.database, run);
+    if (text !== '' && !isInternalSession(run.sessionKey)) tellReset(bot, run, text);
+  });
+}
+
+function tellReset(bot: Bot, run: Run, content: string): void {
+  addEvent(
+    bot.database,
+    chatStreamEvent(bot, run, {
+      state: 'iteration_step',
+      runId: run.runId,
+      sessionKey: run.sessionKey,
+      iterationIdx: 0,
+      role: 'assistant',
+      content,
+      tool_calls: [],
+    }),
+  );
+}
+
+/** The call that a dead attempt was at: every tool that starts ends (wire.md §5.1). */
+function endDeadCall(bot: Bot, run: Run): void {
+  const call = unansweredCall(bot.database, run);
+  if (!call) return;
+  const at = Date.now();
+  const shown = { ...call, index: 0, iterationIdx: 0, startedAt: at };
+  const end = { state: 'stopped', text: 'It was interrupted by a restart.', at } as const;
+  for (const event of new TurnEvents(bot, run).ended(shown, end)) addEvent(bot.database, event);
+}

@@ -1,0 +1,1 @@
+export { Prices, type PricesOptions } from './prices';

@@ -1,0 +1,2 @@
+export { GroupMedia, type MediaUsage, type NewMedia } from './group-media';
+export { fileErrorCode, readMediaFile } from './media-file';
