@@ -1,22 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import { jobId } from '@flowly/bus';
-import {
-  approvalSchema,
-  clarifySchema,
-  isInternalSession,
-  type Approval,
-  type ApprovalDecision,
-  type BotStreamEvent,
-  type Clarify,
-  type RequestResolve,
-} from '@flowly/contract';
-import { addEvent, addGroupTurn } from '@flowly/delivery';
+import type { Approval, ApprovalDecision, Clarify, RequestResolve } from '@flowly/contract';
+import { addGroupTurn } from '@flowly/delivery';
 import {
   allowProgram,
   decideRequest,
   findOutcome,
   findRequest,
-  findRun,
   giveUpRequest,
   openRequest,
   openRequestOf,
@@ -29,20 +19,18 @@ import {
 } from '@flowly/store';
 import { z } from 'zod';
 import type { Bot } from './bot';
+import {
+  announceClosed,
+  announceOpened,
+  shownApproval,
+  shownQuestion,
+  tellGroupOfOpening,
+} from './request-events';
 
 /**
  * What turns ask of people (bots.md §3.4, §3.5). Everything here that changes a request is called inside a transaction
  * and says in the same one who is to hear of it: the conversation, or the group whose step waits.
  */
-
-/** An approval or question for somebody who lists them. */
-export function shownApproval(request: BotRequest): Approval {
-  return approvalSchema.parse({ ...headOf(request), ...request.body });
-}
-
-export function shownQuestion(request: BotRequest): Clarify {
-  return clarifySchema.parse({ ...headOf(request), ...request.body });
-}
 
 /** The bot's open approvals and questions, oldest first; `at` in Unix ms. */
 export function listApprovals({ database }: Bot, at: number): Approval[] {
@@ -169,56 +157,4 @@ function allowAlways(bot: Bot, request: BotRequest, at: number): void {
   const { supportsAlways, resolvedPath, command } = shownApproval(request);
   if (!supportsAlways || resolvedPath === null) return;
   allowProgram(bot.database, { pattern: resolvedPath, command }, at);
-}
-
-function announceOpened(bot: Bot, run: Run, request: BotRequest): void {
-  const type = request.kind === 'approval' ? 'exec.approval.requested' : 'agent.clarify.requested';
-  tellConversation(bot, request, type, shownRequest(request));
-  tellGroupOfOpening(bot, run, request);
-}
-
-function tellGroupOfOpening(bot: Bot, run: Run, request: BotRequest): void {
-  if (!run.step) return;
-  addGroupTurn(bot.database, jobId('request-opened', request.id), {
-    type: 'request-opened',
-    ...run.step,
-    requestId: request.id,
-    kind: request.kind,
-    request: shownRequest(request),
-    at: request.createdAt,
-  });
-}
-
-function shownRequest(request: BotRequest): Approval | Clarify {
-  return request.kind === 'approval' ? shownApproval(request) : shownQuestion(request);
-}
-
-function announceClosed(bot: Bot, request: BotRequest, reason: CloseReason): void {
-  const { id, sessionKey, kind, runId, closedAt } = request;
-  const type = kind === 'approval' ? 'exec.approval.closed' : 'agent.clarify.closed';
-  tellConversation(bot, request, type, { id, reason, sessionKey });
-  const step = findRun(bot.database, runId)?.step;
-  if (!step) return;
-  addGroupTurn(bot.database, jobId('request-closed', id), {
-    type: 'request-closed',
-    ...step,
-    requestId: id,
-    kind,
-    at: closedAt ?? request.createdAt,
-  });
-}
-
-/** Of internal sessions nothing is told (wire.md §5.1). */
-function tellConversation(
-  { database, name, botId }: Bot,
-  { sessionKey }: BotRequest,
-  type: BotStreamEvent['type'],
-  data: Record<string, unknown>,
-): void {
-  if (isInternalSession(sessionKey)) return;
-  addEvent(database, { kind: 'bot', bot: name, botId, sessionKey, type, data });
-}
-
-function headOf({ id, sessionKey, createdAt, expiresAt }: BotRequest) {
-  return { id, sessionKey, createdAt: createdAt / 1000, expiresAt: expiresAt / 1000 };
 }
