@@ -28,23 +28,25 @@ beforeAll(async () => {
   await world.system.ready();
   runners = [world.system.service('bot-runner'), second];
 }, 30_000);
+/** What a runner said of the turn of the test before is not taken for the turn of this one. */
+beforeEach(() =>
+  until(async () => (await busyRunners()).length === 0, 5_000, 'a runner still has a turn'),
+);
 afterEach(() => {
   for (const runner of runners) runner.resume();
 });
 
+/** Runners that say with their heartbeat that they have a turn. */
+async function busyRunners(): Promise<ServiceInstance[]> {
+  const { body } = await ask(`${world.system.url}/metrics`);
+  return runners.filter(({ pid }) => new RegExp(`-${pid}-[^}]*figure="turns"} 1$`, 'm').test(body));
+}
+
 /** Freezes the runner that has the only turn and waits until the other one has taken it over. */
 async function freezeOwner(): Promise<ServiceInstance> {
   const asked = world.models.calls.length;
-  const owner = await until(
-    async () => {
-      const { body } = await ask(`${world.system.url}/metrics`);
-      return runners.find(({ pid }) =>
-        new RegExp(`-${pid}-[^}]*figure="turns"} 1$`, 'm').test(body),
-      );
-    },
-    5_000,
-    'no runner says that it has a turn',
-  );
+  const says = async () => (await busyRunners())[0];
+  const owner = await until(says, 5_000, 'no runner says that it has a turn');
   freeze(owner, world.system.home);
   await world.models.waitForCalls(asked + 1, { timeoutMs: TAKEN_OVER_MS });
   return owner;
