@@ -17,6 +17,7 @@ export * from './reader-text';
 export * from './redefine';
 export * from './responders';
 export * from './run';
+export * from './run-changes';
 export * from './stored-run';
 export * from './turn-end';
 export * from './usage';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { nameMap } from './name-map';
 import { redefined, removedMembers, type Definition } from './redefine';
-import { newPanelRun } from './run';
+import { newPanelRun } from './run-changes';
 
 const AT = '2026-01-02T03:04:05.678Z';
 const group: Definition = {

@@ -1,17 +1,16 @@
 import type { Attention } from '@flowly/contract';
 import fc from 'fast-check';
+import { openRequestOf, type StoredRun } from './run';
 import {
   accepted,
   ended,
   newPanelRun,
-  openRequestOf,
   requestClosed,
   requestOpened,
   settled,
   stopped,
   stranded,
-  type StoredRun,
-} from './run';
+} from './run-changes';
 import { turnFailures } from './turn-end';
 
 const at = '2026-01-01T00:00:00.000Z';

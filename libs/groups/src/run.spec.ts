@@ -1,23 +1,25 @@
 import fc from 'fast-check';
 import {
-  accepted,
   activeMembers,
   councilStepKey,
-  ended,
-  endedLate,
   isRunning,
   memberOfStep,
-  newPanelRun,
   panelStepKey,
   publicRun,
-  settled,
-  shiftBoundaries,
   speaksWhenStopped,
-  stopped,
-  stranded,
   type StoredRun,
   storedRunSchema,
 } from './run';
+import {
+  accepted,
+  ended,
+  endedLate,
+  newPanelRun,
+  settled,
+  shiftBoundaries,
+  stopped,
+  stranded,
+} from './run-changes';
 import { readStoredRun } from './stored-run';
 import { type TurnEnd, turnFailures } from './turn-end';
 

@@ -1,6 +1,6 @@
 import { type GroupMessage, storedGroupViewSchema } from '@flowly/contract';
 import { needsUser } from './needs-user';
-import { newPanelRun, stopped } from './run';
+import { newPanelRun, stopped } from './run-changes';
 import { storedGroupView, type StoredGroup } from './view';
 
 const at = '2026-01-01T00:00:00.000Z';
