@@ -8,6 +8,7 @@ import {
   type ModelCall,
 } from '@flowly/testing';
 import type { FaithfulClient } from './faithful-client';
+import { commandsLeft } from './commands-left';
 import { readGroupValue } from './group-database';
 import type { World } from './world';
 
@@ -96,11 +97,17 @@ export class Panels {
     );
   }
 
-  /** @param since when the disturbance was, by `performance.now()` */
+  /**
+   * A send whose answer was lost may still be carried out, once the job of a dead worker is given to another: until then
+   * a group that is idle need not stay so.
+   *
+   * @param since when the disturbance was, by `performance.now()`
+   */
   async idleAgain(since: number): Promise<void> {
     for (const groupId of this.groupIds) {
       let last = '';
       const idle = async () => {
+        if ((await commandsLeft(this.world.system.redis)) > 0) return false;
         const room = await this.client.ask((socket) => getGroup(socket, groupId), IDLE_AGAIN_MS);
         last = JSON.stringify({ ...room, messages: undefined });
         return isSettled(room);

@@ -1,8 +1,10 @@
 import {
   newestId,
   readReadiness,
+  readReadinessOfAll,
   type BusKeys,
   type LiveRecords,
+  type LiveSaid,
   type RedisClient,
 } from '@flowly/bus';
 import { activitiesOf, ContractError, type GroupView } from '@flowly/contract';
@@ -79,7 +81,7 @@ export class GroupSnapshots {
         stored: this.views.read(groups).map((view) => withMessages(groups, view, includeMessages)),
       }));
       return {
-        value: () => Promise.all(stored.map((group) => this.withLive(group))),
+        value: () => this.allWithLive(stored),
         isCurrent: () => Promise.resolve(this.store.revision() === revision),
       };
     });
@@ -121,13 +123,42 @@ export class GroupSnapshots {
     });
   }
 
-  private async withLive({ view, shown, messages }: Stored): Promise<GroupView> {
+  private async withLive(group: Stored): Promise<GroupView> {
     const [readiness, said] = await Promise.all([
-      readReadiness(this.redis, this.keys, view.id, view.members),
-      this.live.readSteps(shown.map(({ stepKey }) => stepKey)),
+      readReadiness(this.redis, this.keys, group.view.id, group.view.members),
+      this.said([group]),
     ]);
-    const texts = shown.map(({ member }, index) => [member, said[index]?.text ?? ''] as const);
-    const calls = shown.map(({ member }, index) => [member, said[index]?.calls ?? []] as const);
+    return this.shownAs(group, readiness, said);
+  }
+
+  /** Two requests to Redis, however many groups there are. */
+  private async allWithLive(groups: readonly Stored[]): Promise<GroupView[]> {
+    const views = groups.map(({ view }) => view);
+    const [readiness, said] = await Promise.all([
+      readReadinessOfAll(this.redis, this.keys, views),
+      this.said(groups),
+    ]);
+    return groups.map((group, index) => this.shownAs(group, readiness[index] ?? {}, said));
+  }
+
+  /** What those at work have said, by the keys of their steps. */
+  private async said(groups: readonly Stored[]): Promise<Map<string, LiveSaid>> {
+    const keys = groups.flatMap(({ shown }) => shown.map(({ stepKey }) => stepKey));
+    const said = await this.live.readSteps(keys);
+    return new Map(said.map((each, index) => [keys[index] ?? '', each]));
+  }
+
+  private shownAs(
+    { view, shown, messages }: Stored,
+    readiness: GroupView['readiness'],
+    said: ReadonlyMap<string, LiveSaid>,
+  ): GroupView {
+    const texts = shown.map(
+      ({ member, stepKey }) => [member, said.get(stepKey)?.text ?? ''] as const,
+    );
+    const calls = shown.map(
+      ({ member, stepKey }) => [member, said.get(stepKey)?.calls ?? []] as const,
+    );
     return {
       ...pricedView(view, this.priceOf),
       streams: nameMap(texts.filter(([, text]) => text !== '')),
