@@ -55,6 +55,7 @@ describe('two of each service', () => {
 
   it('a client id counts on both gateways: the newer socket replaces the older', async () => {
     const older = await connect(world.system, { clientId: 'roaming' });
+    await older.call('profiles.list'); // it has its number by then
     const newer = await connect(second, { clientId: 'roaming' });
     expect((await older.closed).code).toBe(4001);
     expect(await newer.call('health')).toEqual({ ok: true });

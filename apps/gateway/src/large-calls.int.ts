@@ -53,7 +53,7 @@ describe('large calls', () => {
     edge.services.answer(async ({ command }) => {
       if (losses > 0) return { result: { ok: true } };
       losses += 1;
-      const large = { large: 'gone' };
+      const large = { largeResult: 'gone' };
       await edge.services.bus.redis.xadd(
         edge.services.bus.keys.replies(command.gateway),
         '*',

@@ -16,7 +16,7 @@ import {
   envelopeSchema,
   groupStreamEventSchema,
   groupViewSchema,
-  replySchema,
+  replyEntrySchema,
   requestResolveSchema,
   sessionRemovalSchema,
   sessionsAskedSchema,
@@ -205,8 +205,9 @@ export class GroupWorld {
   async answers() {
     return Promise.all(
       this.replies.map(async ({ body }) => {
-        const unpacked = await this.bus.large.unpack(envelopeSchema.parse(JSON.parse(body)));
-        return replySchema.parse(unpacked?.body);
+        const entry = replyEntrySchema.parse(JSON.parse(body));
+        if ('body' in entry) return entry.body;
+        throw new Error('An answer of a test is too large to be looked at.');
       }),
     );
   }

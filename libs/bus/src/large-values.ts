@@ -16,22 +16,32 @@ export class LargeValues {
 
   /** Wraps a body: itself when it is small, else the key it was put under. */
   async pack(body: unknown): Promise<Envelope> {
-    const json = JSON.stringify(body);
-    if (Buffer.byteLength(json) <= this.limits.inlineBytes) return { body };
-    const id = randomUUID();
-    await this.redis.set(this.keys.large(id), json, 'PX', this.limits.largeValueMs);
-    return { large: id };
+    const large = await this.put(JSON.stringify(body));
+    return large === null ? { body } : { large };
   }
 
-  /** Bytes that wait under the envelope's key; 0 for a body that is in it. */
-  async waitingBytes(envelope: Envelope): Promise<number> {
-    return 'large' in envelope ? this.redis.strlen(this.keys.large(envelope.large)) : 0;
+  /** Puts a text under a key of its own; null, and nothing is put, when it is small. */
+  async put(text: string): Promise<string | null> {
+    if (Buffer.byteLength(text) <= this.limits.inlineBytes) return null;
+    const id = randomUUID();
+    await this.redis.set(this.keys.large(id), text, 'PX', this.limits.largeValueMs);
+    return id;
+  }
+
+  /** Bytes that wait under a key; 0 when they are gone. */
+  bytes(id: string): Promise<number> {
+    return this.redis.strlen(this.keys.large(id));
+  }
+
+  /** The text under a key; null when it is gone. */
+  text(id: string): Promise<string | null> {
+    return this.redis.get(this.keys.large(id));
   }
 
   /** The body in an envelope; null when its value is gone. */
   async unpack(envelope: Envelope): Promise<{ body: unknown } | null> {
     if (!('large' in envelope)) return { body: envelope.body };
-    const json = await this.redis.get(this.keys.large(envelope.large));
+    const json = await this.text(envelope.large);
     return json === null ? null : { body: JSON.parse(json) };
   }
 }

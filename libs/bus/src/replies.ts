@@ -1,4 +1,5 @@
-import type { Reply } from '@flowly/contract';
+import type { z } from 'zod';
+import type { Reply, replyEntrySchema } from '@flowly/contract';
 import type { RedisClient } from './connection';
 import type { BusKeys } from './keys';
 import type { LargeValues } from './large-values';
@@ -20,7 +21,7 @@ export class Replies {
   ) {}
 
   async send(gateway: string, reply: Reply, after: ReplyAfter): Promise<void> {
-    const body = JSON.stringify(await this.large.pack(reply));
+    const body = JSON.stringify(await this.packed(reply));
     const database = typeof after === 'object' && 'database' in after ? after.database : '';
     const event = typeof after === 'object' && 'event' in after ? after.event : '';
     await addReply.run(
@@ -35,5 +36,13 @@ export class Replies {
         reply.command,
       ],
     );
+  }
+
+  /** A large result is put as the very text that clients get: a gateway need not read it. */
+  private async packed(reply: Reply): Promise<z.input<typeof replyEntrySchema>> {
+    const { outcome } = reply;
+    if ('error' in outcome) return { body: reply };
+    const largeResult = await this.large.put(JSON.stringify(outcome.result));
+    return largeResult === null ? { body: reply } : { largeResult };
   }
 }

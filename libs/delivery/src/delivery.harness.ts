@@ -13,7 +13,7 @@ import {
   commandOutcomeSchema,
   defaultLimits,
   envelopeSchema,
-  replySchema,
+  replyEntrySchema,
   streamEventSchema,
   type BotStreamEvent,
   type Limits,
@@ -93,8 +93,9 @@ export class DeliveryWorld {
   async answers(): Promise<unknown[]> {
     return Promise.all(
       this.replies.map(async ({ body }) => {
-        const unpacked = await this.bus.large.unpack(envelopeSchema.parse(JSON.parse(body)));
-        return replySchema.parse(unpacked?.body).outcome;
+        const entry = replyEntrySchema.parse(JSON.parse(body));
+        if ('body' in entry) return entry.body.outcome;
+        return { result: JSON.parse((await this.bus.large.text(entry.largeResult)) ?? 'null') };
       }),
     );
   }

@@ -1,7 +1,7 @@
 import { ContractError, findMethod, toErrorBody, type ErrorBody } from '@flowly/contract';
 import type { GroupFeeds } from '../fanout/group-feeds';
 import type { Position } from '../fanout/position';
-import { errorFrame, resultFrame, type Frame } from '../frames/frame';
+import { errorFrame, largeResultFrame, resultFrame, type Frame } from '../frames/frame';
 import type { ClientSocket } from '../sockets/client-socket';
 import type { Commands } from './commands';
 import type { CredentialSeal } from './credential-seal';
@@ -18,6 +18,8 @@ export interface Call {
 interface Outcome {
   after: string;
   result?: Record<string, unknown>;
+  /** A large result, as the JSON it is told by. */
+  resultJson?: string;
   error?: ErrorBody;
 }
 
@@ -93,8 +95,9 @@ export class CallDesk {
     return { after: this.position.current, error: toErrorBody(error) };
   }
 
-  private frame(call: Call, { result, error }: Outcome): Frame {
+  private frame(call: Call, { result, resultJson, error }: Outcome): Frame {
     this.watch.ended(knownName(call.method), error?.code ?? 'ok');
+    if (resultJson !== undefined) return largeResultFrame(call.id, resultJson);
     return error ? errorFrame(call.id, error) : resultFrame(call.id, result ?? {});
   }
 }

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import {
   ContractError,
-  envelopeSchema,
-  replySchema,
+  replyEntrySchema,
   type Command,
   type CommandOutcome,
   type Limits,
@@ -12,7 +11,8 @@ import { Delivery } from './delivery';
 
 /** A worker's answer and the event that must come before it. */
 export interface Answer {
-  outcome: CommandOutcome;
+  /** A large result is the JSON it is told by. */
+  outcome: CommandOutcome | { resultJson: string };
   after: string;
 }
 
@@ -71,12 +71,13 @@ export class Commands {
   async settle(entry: ReplyEntry): Promise<void> {
     const resolve = this.waiting.get(entry.command);
     if (resolve === undefined) return;
-    const envelope = envelopeSchema.parse(JSON.parse(entry.body));
-    if ((await this.large.waitingBytes(envelope)) > this.limits.replyBytes) {
+    const reply = replyEntrySchema.parse(JSON.parse(entry.body));
+    if ('body' in reply) return resolve({ outcome: reply.body.outcome, after: entry.after });
+    if ((await this.large.bytes(reply.largeResult)) > this.limits.replyBytes) {
       return resolve(new ContractError('REQUEST_TOO_LARGE', TOO_LARGE));
     }
-    const unpacked = await this.large.unpack(envelope);
-    if (unpacked === null) return; // the command is given again and answered from its stored outcome
-    resolve({ outcome: replySchema.parse(unpacked.body).outcome, after: entry.after });
+    const resultJson = await this.large.text(reply.largeResult);
+    if (resultJson === null) return; // the command is given again and answered from its stored outcome
+    resolve({ outcome: { resultJson }, after: entry.after });
   }
 }

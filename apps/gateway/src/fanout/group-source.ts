@@ -10,6 +10,7 @@ import {
 import type { LiveRecords } from '@flowly/bus';
 import type { Commands } from '../calls/commands';
 
+const resultSchema = z.object({ room: z.unknown() });
 const messagesSchema = z.object({ messages: z.array(groupMessageSchema) });
 
 /** Where a gateway gets what it does not know of a group; null when it cannot be had. */
@@ -48,6 +49,7 @@ export class GroupSource {
       params: { roomId, includeMessages },
       deadline: Date.now() + groupMethods['groups.get'].ceilingMs,
     });
+    if ('resultJson' in outcome) return resultSchema.parse(JSON.parse(outcome.resultJson)).room;
     if ('result' in outcome) return outcome.result['room'];
     if (outcome.error.code === 'ROOM_NOT_FOUND') return null;
     throw new Error(`The group could not be read: ${outcome.error.code}`);

@@ -26,6 +26,12 @@ export function resultFrame(id: unknown, result: object): Frame {
   return encode({ type: 'rpc', id, result });
 }
 
+/** `resultFrame` for a result that is the JSON of an object already: it is neither read nor written again. */
+export function largeResultFrame(id: unknown, resultJson: string): Frame {
+  const head = JSON.stringify({ type: 'rpc', id }).slice(0, -1);
+  return { bytes: Buffer.from(`${head},"result":${resultJson}}`) };
+}
+
 export function errorFrame(id: unknown, error: ErrorBody): Frame {
   return encode({ type: 'rpc', id, error });
 }

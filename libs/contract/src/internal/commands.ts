@@ -55,3 +55,9 @@ export const replySchema = z.object({
   outcome: commandOutcomeSchema,
 });
 export type Reply = z.infer<typeof replySchema>;
+
+/** A reply as it lies on the stream: whole, or the key under which a large result waits, as the JSON it is told by. */
+export const replyEntrySchema = z.union([
+  z.strictObject({ body: replySchema }),
+  z.strictObject({ largeResult: z.string() }),
+]);
