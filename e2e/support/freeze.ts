@@ -28,7 +28,8 @@ function isFree(file: string): boolean {
     database.exec('BEGIN IMMEDIATE; ROLLBACK');
     return true;
   } catch (error) {
-    if (error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY') return false;
+    // Also its kinds: a writer that recovers the log, a log that has moved on.
+    if (error instanceof Database.SqliteError && error.code.startsWith('SQLITE_BUSY')) return false;
     throw error;
   } finally {
     database.close();
