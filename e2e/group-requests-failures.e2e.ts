@@ -178,7 +178,7 @@ describe('a member that waits for its user', () => {
 const seed = seedOfThisRun();
 
 describe('whatever dies while a member asks', () => {
-  const ROUNDS = 9;
+  const ROUNDS = 6;
   const world = useWorld({ bots: ['writer'], limits: quick });
   beforeAll(() => askAlways(world.client, 'writer'));
 

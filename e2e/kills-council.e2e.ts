@@ -5,7 +5,7 @@ import { PANEL_MS, Panels } from './support/panels';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
-const ROUNDS = 9;
+const ROUNDS = 6;
 const MEMBERS = ['default', 'writer', 'reviewer'];
 const seed = seedOfThisRun();
 const world = useWorld({

@@ -1,5 +1,14 @@
 /** Files that take longest, first: two run at a time, and none should run alone at the end. */
-const LONG = ['kills', 'services-gone', 'kills-and-stops', 'chat-takeover', 'kills-together'];
+const LONG = [
+  'group-requests-failures',
+  'kills',
+  'kills-council',
+  'services-gone',
+  'kills-and-stops',
+  'group-files-life',
+  'chat-takeover',
+  'kills-together',
+];
 
 const rank = ({ path }) => {
   const place = LONG.findIndex((name) => path.endsWith(`/${name}.e2e.ts`));
