@@ -52,6 +52,7 @@ function play(given: {
     const step = nextTurn(plan, at, hasNews);
     expect(nextTurn(JSON.parse(JSON.stringify(stored)), { ...at }, hasNews)).toEqual(step);
     expect(plan).toEqual(stored);
+    expectNobodyLost(plan, at, step);
     if (step.kind === 'over') return noteSkips(council, step, at.round);
     noteSkips(council, step, step.round);
     const script = given.scripts[council.turns.length] ?? { kind: 'pass', mentions: [] };
@@ -65,9 +66,23 @@ function play(given: {
     if (script.kind !== 'fail') watermarks.set(member, boundary);
     plan = afterTurn(step.plan, { member, answer }, members);
     const called = script.kind === 'answer' ? script.mentions : [];
+    expect(plan.next).toEqual(expect.arrayContaining([...step.plan.next, ...called]));
     council.turns.push({ member, round, turn, script, called });
     at = { round, turnCount: turn };
   }
+}
+
+/** Who waits in this round, and who was called for one that begins or is left out, is asked, skipped or waits on. */
+function expectNobodyLost(
+  { queue, next }: CouncilPlan,
+  { round, turnCount }: { round: number; turnCount: number },
+  step: CouncilStep,
+): void {
+  const kept = step.kind === 'turn' ? [step.member, ...step.plan.queue, ...step.plan.next] : [];
+  const isCut = step.kind === 'over' && turnCount === COUNCIL_TURNS;
+  const isLast = step.kind === 'over' && round === COUNCIL_ROUNDS;
+  const waiting = isCut ? [] : isLast ? queue : [...queue, ...next];
+  expect([...step.skipped, ...kept]).toEqual(expect.arrayContaining(waiting));
 }
 
 function noteSkips(council: Council, step: CouncilStep, round: number): Council {
