@@ -5,6 +5,7 @@ import { Redis } from 'ioredis';
 import { makeGroup, sendTo, settled } from '@flowly/testing';
 import { Conversation } from './support/conversation';
 import { everythingIn } from './support/redis-dump';
+import { RedisMonitor } from './support/redis-monitor';
 import { useWorld } from './support/world';
 
 const KEY = `sk-canary-${randomUUID()}`;
@@ -20,9 +21,7 @@ it('a key is in config.json and nowhere else: no answer, event, log, Redis value
   await watcher.call('profiles.list');
   await watcher.call('profiles.rooms.list');
   const redis = new Redis(system.redis.url);
-  const monitor = await redis.monitor();
-  const commands: string[] = [];
-  monitor.on('monitor', (_: string, args: string[]) => commands.push(args.join(' ')));
+  const monitor = await RedisMonitor.start(system.redis);
 
   await client.call('profiles.configure', {
     name: 'writer',
@@ -58,14 +57,14 @@ it('a key is in config.json and nowhere else: no answer, event, log, Redis value
   await sendTo(client, id, 'Hello');
   await settled(client, id);
   const dump = await everythingIn(redis);
-  monitor.disconnect();
+  monitor.stop();
   redis.disconnect();
 
   expect(
     models.callsOf('writer').every(({ headers }) => headers.authorization?.includes(KEY)),
   ).toBe(true);
-  expect(commands.length).toBeGreaterThan(20);
-  expect(commands.filter((command) => command.includes(KEY))).toEqual([]);
+  expect(monitor.commands.length).toBeGreaterThan(20);
+  expect(monitor.commands.filter((command) => command.includes(KEY))).toEqual([]);
   expect(dump.filter((value) => value.includes(KEY))).toEqual([]);
   for (const { frames } of [client, watcher]) expect(JSON.stringify(frames)).not.toContain(KEY);
   expect(system.stdout).not.toContain(KEY);

@@ -39,6 +39,7 @@ it(`Redis dies in the middle of panels and comes back empty (E2E_SEED=${seed})`,
   const client = await FaithfulClient.connect(world.system);
   const panels = await Panels.open(world, client, ['default', 'writer', 'reviewer'], 2);
   for (let round = 0; round < 2; round++) {
+    const socket = await client.current();
     const posted = panels.post();
     await sleep(momentOf(random));
     const diedAt = performance.now();
@@ -46,6 +47,7 @@ it(`Redis dies in the middle of panels and comes back empty (E2E_SEED=${seed})`,
     await sleep(round * 2_500); // for how long it is gone
     await world.system.redis.restart();
     await posted;
+    expect((await socket.closed).code).toBe(1012);
     await panels.idleAgain(diedAt);
     await panels.expectWhole();
   }
@@ -59,10 +61,12 @@ describe('what Redis alone held is given again', () => {
     const client = await FaithfulClient.connect(world.system);
     return { client, panels: await Panels.open(world, client, ['default', 'writer'], 1) };
   };
-  const wipe = async () => {
+  const wipe = async (client: FaithfulClient) => {
+    const { closed } = await client.current();
     const redis = new Redis(world.system.redis.url);
     await redis.flushall();
     redis.disconnect();
+    return { told: closed };
   };
 
   it('the steps, when no runner was there to take them', async () => {
@@ -70,9 +74,10 @@ describe('what Redis alone held is given again', () => {
     await world.system.service('bot-runner').kill();
     await panels.post();
     expect(panels.accepted).toBe(1);
-    await wipe();
+    const { told } = await wipe(client);
     const began = performance.now();
     world.system.service('bot-runner').start();
+    expect((await told).code).toBe(1012);
     await panels.idleAgain(began);
     await panels.expectWhole();
     client.end();
@@ -89,9 +94,10 @@ describe('what Redis alone held is given again', () => {
       const { statuses } = await socket.call('profiles.statuses');
       if (statuses.some(({ activeRuns }) => activeRuns > 0)) throw new Error('still at work');
     });
-    await wipe();
+    const { told } = await wipe(client);
     const began = performance.now();
     world.system.service('group-orchestrator').start();
+    expect((await told).code).toBe(1012);
     await panels.idleAgain(began);
     await panels.expectWhole();
     client.end();
