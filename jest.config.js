@@ -4,5 +4,7 @@ module.exports = {
     '<rootDir>/libs/*/jest.config.js',
     '<rootDir>/apps/*/jest.config.js',
     '<rootDir>/tools/jest.config.js',
+    '<rootDir>/e2e/jest.config.js',
   ],
+  testSequencer: '<rootDir>/tools/jest-sequencer.js',
 };

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { makeGroup, sendTo, settled, until, type Answer } from '@flowly/testing';
 import { Conversation, textOf, type Way } from './support/conversation';
+import { QUICK_CLOCKS } from './support/quick-clocks';
 import { Requests } from './support/requests';
 import { useWorld, type World } from './support/world';
 
@@ -309,7 +310,7 @@ describe('requests that nobody answers', () => {
 describe('when the runner is killed', () => {
   const world = useWorld({
     bots: ['writer'],
-    limits: { aliveMs: 1_500, renewMs: 400, reconcileMs: 400 },
+    limits: QUICK_CLOCKS,
   });
   beforeAll(() => world.client.rpc('writer', 'exec.policy.set', ALWAYS));
 

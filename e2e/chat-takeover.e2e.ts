@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { Gate, type ServiceName } from '@flowly/testing';
 import { Conversation, textOf } from './support/conversation';
+import { QUICK_CLOCKS } from './support/quick-clocks';
 import { useWorld } from './support/world';
 
 /** A bot's own conversation while services die. */
 const world = useWorld({
   bots: ['writer'],
-  limits: { aliveMs: 1_500, renewMs: 400, reconcileMs: 400 },
+  limits: QUICK_CLOCKS,
 });
 
 const converse = () => new Conversation(world.client, `desktop:${randomUUID()}`, 'rpc', 'writer');

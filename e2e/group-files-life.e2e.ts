@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import os from 'node:os';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import Database from 'better-sqlite3';
-import { connect, makeGroup, sendTo, startSystem, until, wholeHistory } from '@flowly/testing';
+import { makeGroup, sendTo, until, wholeHistory } from '@flowly/testing';
 import { groupDatabase } from './support/group-database';
 import { age, groupPrefix, mediaFolder, mediaNames, putMedia } from './support/media';
 import { randomBy, seedOfThisRun } from './support/random';
@@ -75,32 +74,6 @@ it(`an orchestrator that dies in the middle of sends leaves nothing behind (E2E_
   await world.client.call('profiles.rooms.list', { includeMessages: false });
   const referred = history.map(({ attachments }) => attachments?.[0]?.mediaId);
   expect(own()).toEqual([...referred].sort());
-}, 60_000);
-
-it('G182: a store that cannot be opened is told by every method but storage, and stays as it is', async () => {
-  const home = mkdtempSync(path.join(os.tmpdir(), 'flowly-closed-'));
-  const garbage = 'this is no database '.repeat(1_000);
-  writeFileSync(groupDatabase(home), garbage);
-  const system = await startSystem({ home });
-  try {
-    const client = await connect(system);
-    expect(await client.call('profiles.rooms.storage', {})).toMatchObject({
-      rooms: [],
-      totalBytes: 0,
-      noticeBytes: 524_288_000,
-    });
-    for (const method of ['list', 'get', 'create', 'send', 'delete'])
-      expect(await client.refusal(`profiles.rooms.${method}`, {})).toMatchObject({
-        code: 'ROOM_STORE_INVALID',
-        retryable: false,
-      });
-    expect(readFileSync(groupDatabase(home), 'utf8')).toBe(garbage);
-    expect(existsSync(`${groupDatabase(home)}-wal`)).toBe(false);
-    await client.close();
-  } finally {
-    await system.stop();
-    rmSync(home, { recursive: true });
-  }
 }, 60_000);
 
 /** Gives the group's newest message a file, as another program would. */

@@ -28,13 +28,12 @@ import {
   runs,
   toolResults,
 } from './support/group-requests';
+import { QUICK_CLOCKS } from './support/quick-clocks';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
-const quick = { aliveMs: 1_500, renewMs: 400, reconcileMs: 400 };
-
 describe('a member that waits for its user', () => {
-  const world = useWorld({ bots: ['writer'], limits: quick });
+  const world = useWorld({ bots: ['writer'], limits: QUICK_CLOCKS });
   beforeAll(() => askAlways(world.client, 'default', 'writer'));
 
   it('G070: is stopped; what is visible stays with its tool calls, the request is over', async () => {
@@ -179,7 +178,7 @@ const seed = seedOfThisRun();
 
 describe('whatever dies while a member asks', () => {
   const ROUNDS = 6;
-  const world = useWorld({ bots: ['writer'], limits: quick });
+  const world = useWorld({ bots: ['writer'], limits: QUICK_CLOCKS });
   beforeAll(() => askAlways(world.client, 'writer'));
 
   it(`the run comes to its end and nothing stays open (E2E_SEED=${seed})`, async () => {
@@ -225,7 +224,7 @@ describe('whatever dies while a member asks', () => {
 describe('a request that nobody answers', () => {
   const world = useWorld({
     bots: ['writer'],
-    limits: { ...quick, approvalMs: 700, clarifyMs: 700 },
+    limits: { ...QUICK_CLOCKS, approvalMs: 700, clarifyMs: 700 },
   });
   beforeAll(() => askAlways(world.client, 'writer'));
 
@@ -246,7 +245,7 @@ describe('a request that nobody answers', () => {
 });
 
 describe('a request and two of each service', () => {
-  const world = useWorld({ bots: ['writer'], limits: quick });
+  const world = useWorld({ bots: ['writer'], limits: QUICK_CLOCKS });
   beforeAll(async () => {
     await askAlways(world.client, 'writer');
     await world.system.add('bot-runner');

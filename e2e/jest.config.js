@@ -3,7 +3,6 @@ module.exports = {
   displayName: 'e2e',
   rootDir: __dirname,
   testEnvironment: '<rootDir>/support/environment.js',
-  testSequencer: '<rootDir>/support/sequencer.js',
   testMatch: ['**/*.e2e.ts'],
   testTimeout: 30_000,
   slowTestThreshold: 30,

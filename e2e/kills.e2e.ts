@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { services } from '@flowly/testing';
 import { FaithfulClient } from './support/faithful-client';
 import { momentOf, Panels } from './support/panels';
+import { QUICK_CLOCKS } from './support/quick-clocks';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
@@ -9,7 +10,7 @@ const ROUNDS = 20;
 const seed = seedOfThisRun();
 const world = useWorld({
   bots: ['writer', 'reviewer'],
-  limits: { aliveMs: 1_500, renewMs: 400, reconcileMs: 400 },
+  limits: QUICK_CLOCKS,
 });
 
 it(`${ROUNDS} times, a service is killed in the middle of panels (E2E_SEED=${seed})`, async () => {

@@ -1,6 +1,7 @@
-// Bundles one project into dist/<project>: our own libraries inside, npm packages outside. An app becomes
-// main.js; a library index.js, which shows that it stands by itself (the apps bundle its sources).
-import { readFile, rm } from 'node:fs/promises';
+// Bundles one project into dist/<project>. An app becomes main.js with all it needs but what is compiled for the
+// machine; a library index.js without packages, which shows that it stands by itself (the apps bundle its sources).
+// With `--faults` a build for tests, into dist/faults/<project>, that dies where it is told to (libs/faults).
+import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { transform } from '@swc/core';
 import { build } from 'esbuild';
@@ -39,15 +40,29 @@ const decoratorMetadata = {
   },
 };
 
-const project = process.argv[2] ?? '';
-if (!/^(apps|libs)\/[a-z-]+$/.test(project)) {
-  console.error('Usage: node tools/build.mjs apps/<app> | libs/<library>');
+const [project = '', flag] = process.argv.slice(2);
+if (!/^(apps|libs)\/[a-z-]+$/.test(project) || (flag !== undefined && flag !== '--faults')) {
+  console.error('Usage: node tools/build.mjs apps/<app> | libs/<library> [--faults]');
   process.exit(2);
 }
+const withFaults = flag === '--faults';
 
-const entry = project.startsWith('apps/') ? 'main' : 'index';
-const outdir = path.join(ROOT, 'dist', project);
-await rm(outdir, { recursive: true, force: true });
+/** Packages that are not bundled: native ones, and what Nest and others ask for only if it is there. */
+const OUTSIDE = [
+  'better-sqlite3',
+  'sharp',
+  '@nestjs/microservices',
+  '@nestjs/platform-express',
+  '@nestjs/platform-socket.io',
+  'class-transformer',
+  'class-validator',
+  '@fastify/static',
+  '@fastify/view',
+];
+
+const isApp = project.startsWith('apps/');
+const entry = isApp ? 'main' : 'index';
+const outdir = path.join(ROOT, 'dist', withFaults ? 'faults' : '', project);
 const outcome = await build({
   absWorkingDir: ROOT,
   entryPoints: [path.join(project, 'src', `${entry}.ts`)],
@@ -56,9 +71,15 @@ const outcome = await build({
   platform: 'node',
   target: 'node20',
   format: 'cjs',
-  sourcemap: true,
+  supported: { 'dynamic-import': false }, // a native package is required then, whoever has compiled the bundle
+  // Read by node at each start: too much for a process that lives for a second.
+  sourcemap: !withFaults,
   keepNames: true,
-  packages: 'external',
+  // What is compiled to nothing must not be called either: an empty function goes with its calls.
+  define: { FLOWLY_FAULT_POINTS: String(withFaults) },
+  minifySyntax: true,
+  sourcesContent: false,
+  ...(isApp ? { external: OUTSIDE } : { packages: 'external' }),
   tsconfig: 'tsconfig.base.json',
   plugins: [decoratorMetadata],
   logLevel: 'warning',

@@ -36,6 +36,7 @@ function lintImports(cases: Case[]): string[][] {
 const refused: Case[] = [
   { file: 'libs/groups/src/x.ts', imports: '@flowly/store' },
   { file: 'libs/contract/src/x.ts', imports: '@flowly/groups' },
+  { file: 'libs/faults/src/x.ts', imports: '@flowly/contract' },
   { file: 'libs/models/src/x.ts', imports: '@flowly/bus' },
   { file: 'libs/prices/src/x.ts', imports: '@flowly/store' },
   { file: 'libs/store/src/x.ts', imports: '@flowly/testing' },
@@ -49,9 +50,11 @@ const refused: Case[] = [
 const allowed: Case[] = [
   { file: 'libs/groups/src/x.ts', imports: '@flowly/contract' },
   { file: 'libs/delivery/src/x.ts', imports: '@flowly/bus' },
+  { file: 'libs/store/src/x.ts', imports: '@flowly/faults' },
   { file: 'libs/prices/src/x.ts', imports: '@flowly/groups' },
   { file: 'libs/testing/src/x.ts', imports: '@flowly/store' },
   { file: 'apps/gateway/src/x.ts', imports: '@flowly/service' },
+  { file: 'apps/gateway/src/x.ts', imports: '@flowly/faults' },
   { file: 'apps/group-orchestrator/src/x.ts', imports: '@flowly/store' },
   { file: 'apps/group-orchestrator/src/x.ts', imports: '@flowly/prices' },
   { file: 'apps/bot-runner/src/x.ts', imports: '@flowly/agent' },

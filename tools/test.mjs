@@ -10,7 +10,7 @@ import { checkNode, preparePackages, prepareRedisServer } from './lib/prepare.mj
 import { stopOnSignals } from './lib/signals.mjs';
 
 /** @typedef {{ passed: number, failed: number }} Count */
-/** @typedef {{ name: string, part: string, run: () => Promise<Count> }} Stage */
+/** @typedef {{ name: string, parts: string[], run: (part: string | undefined) => Promise<Count> }} Stage */
 
 const say = (/** @type {string} */ line) => console.log(line);
 const { signal } = stopOnSignals(say);
@@ -20,30 +20,32 @@ const scratch = mkdtempSync(path.join(os.tmpdir(), 'flowly-test-'));
 const TEST_MS = 30_000;
 const STAGE_MS = 20 * 60_000;
 
-/** @type {Stage[]} */
-const stages = [
-  nxStage('lint', 'lint'),
-  // All projects as one program: one by one, each would check all that it imports again.
-  {
-    name: 'typecheck',
-    part: 'lint',
-    run: () => check('npm', ['run', '--silent', 'typecheck:all']),
-  },
-  { name: 'format', part: 'lint', run: () => check('npm', ['run', '--silent', 'format:check']) },
-  // Without the checks of types that a build by hand begins with: they are done.
-  nxStage('build', 'e2e', '--exclude-task-dependencies'),
-  jestStage('unit and integration', 'unit', 'jest.config.js'),
-  jestStage('end to end', 'e2e', 'e2e/jest.config.js'),
+/** Many tests wait more than they work: one more at a time than there are cores. */
+const WORKERS = os.availableParallelism() + 1;
+
+/**
+ * One group after the other, the stages of a group side by side.
+ * @type {Stage[][]}
+ */
+const groups = [
+  [
+    checkStage('lint', 'lint:all'),
+    // All projects as one program: one by one, each would check all that it imports again.
+    checkStage('typecheck', 'typecheck:all'),
+    checkStage('format', 'format:check'),
+  ],
+  [{ name: 'build', parts: ['e2e'], run: build }],
+  [{ name: 'tests', parts: ['unit', 'e2e'], run: runJest }],
 ];
 
 let count = { passed: 0, failed: 1 };
 try {
-  const only = partAskedFor(process.argv.slice(2));
+  const part = partAskedFor(process.argv.slice(2));
   checkNode();
   const surroundings = { logs: scratch, signal, say };
   await preparePackages(surroundings);
   await prepareRedisServer(surroundings);
-  count = await runStages(stages.filter(({ part }) => !only || part === only));
+  count = await runGroups(part);
 } catch (error) {
   if (!(error instanceof Complaint) && !signal.aborted) throw error;
   say(error instanceof Complaint ? error.message : 'Stopped.');
@@ -54,33 +56,51 @@ say(`${count.passed} passed, ${count.failed} failed`);
 process.exitCode = count.failed > 0 || count.passed === 0 ? 1 : 0;
 
 /**
- * @param {Stage[]} chosen
+ * @param {string | undefined} part
  * @returns {Promise<Count>}
  */
-async function runStages(chosen) {
+async function runGroups(part) {
   const total = { passed: 0, failed: 0 };
   const summary = [];
-  for (const stage of chosen) {
-    say(`\n── ${stage.name}`);
-    const began = Date.now();
-    const { passed, failed } = await countOf(stage);
-    total.passed += passed;
-    total.failed += failed;
-    const seconds = ((Date.now() - began) / 1000).toFixed(1).padStart(6);
-    summary.push(`${seconds} s  ${stage.name}: ${passed} passed, ${failed} failed`);
+  for (const group of groups) {
+    const chosen = group.filter(({ parts }) => !part || parts.includes(part));
+    const counts = await Promise.all(chosen.map((stage) => runStage(stage, part)));
+    for (const { line, passed, failed } of counts) {
+      total.passed += passed;
+      total.failed += failed;
+      summary.push(line);
+    }
   }
   say(`\n${summary.join('\n')}\n`);
   return total;
 }
 
 /**
+ * @param {Stage} stage
+ * @param {string | undefined} part
+ * @returns {Promise<Count & { line: string }>}
+ */
+async function runStage(stage, part) {
+  say(`\n── ${stage.name}`);
+  const began = Date.now();
+  const { passed, failed } = await countOf(stage, part);
+  const seconds = ((Date.now() - began) / 1000).toFixed(1).padStart(6);
+  return {
+    passed,
+    failed,
+    line: `${seconds} s  ${stage.name}: ${passed} passed, ${failed} failed`,
+  };
+}
+
+/**
  * A stage that was ended because it took too long has failed.
  * @param {Stage} stage
+ * @param {string | undefined} part
  * @returns {Promise<Count>}
  */
-async function countOf(stage) {
+async function countOf(stage, part) {
   try {
-    return await stage.run();
+    return await stage.run(part);
   } catch (error) {
     const late = error instanceof DOMException && error.name === 'TimeoutError';
     if (signal.aborted || !late) throw error;
@@ -89,15 +109,19 @@ async function countOf(stage) {
   }
 }
 
+/** Without the checks of types that a build by hand begins with: they are done. */
+function build() {
+  const args = ['run-many', '-t', 'build', '--output-style=static', '--exclude-task-dependencies'];
+  return check(process.execPath, [NX, ...args]);
+}
+
 /**
- * @param {string} target
- * @param {string} part
- * @param {string[]} options
+ * @param {string} name
+ * @param {string} script of package.json
  * @returns {Stage}
  */
-function nxStage(target, part, ...options) {
-  const args = [NX, 'run-many', '-t', target, '--output-style=static', ...options];
-  return { name: target, part, run: () => check(process.execPath, args) };
+function checkStage(name, script) {
+  return { name, parts: ['lint'], run: () => check('npm', ['run', '--silent', script]) };
 }
 
 /**
@@ -117,25 +141,16 @@ function limited() {
 }
 
 /**
- * @param {string} name
- * @param {string} part
- * @param {string} config
- * @returns {Stage}
- */
-function jestStage(name, part, config) {
-  return { name, part, run: () => runJest(config, path.join(scratch, `${part}.json`)) };
-}
-
-/**
- * @param {string} config
- * @param {string} report file for Jest's own count
+ * @param {string | undefined} part
  * @returns {Promise<Count>}
  */
-async function runJest(config, report) {
-  const jest = path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js');
-  const args = ['-c', config, '--maxWorkers=2', '--json', `--outputFile=${report}`];
-  args.push(`--testTimeout=${TEST_MS}`);
-  const code = await run(process.execPath, [jest, ...args], { cwd: ROOT, signal: limited() });
+async function runJest(part) {
+  const report = path.join(scratch, 'jest.json'); // Jest's own count
+  const args = [path.join(ROOT, 'node_modules', 'jest', 'bin', 'jest.js')];
+  args.push(`--maxWorkers=${WORKERS}`, `--testTimeout=${TEST_MS}`);
+  args.push('--json', `--outputFile=${report}`);
+  if (part) args.push(part === 'e2e' ? '--selectProjects' : '--ignoreProjects', 'e2e');
+  const code = await run(process.execPath, args, { cwd: ROOT, signal: limited() });
   if (!existsSync(report)) return { passed: 0, failed: 1 };
   const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(
     readFileSync(report, 'utf8'),
@@ -152,6 +167,7 @@ async function runJest(config, report) {
 function partAskedFor(args) {
   if (args.length === 0) return undefined;
   const [flag, part] = args.length === 1 ? (args[0] ?? '').split('=') : args;
-  if (flag === '--only' && part && stages.some((stage) => stage.part === part)) return part;
+  if (flag === '--only' && part && groups.flat().some(({ parts }) => parts.includes(part)))
+    return part;
   throw new Complaint('Usage: npm test [-- --only lint|unit|e2e]');
 }

@@ -62,18 +62,29 @@ export class Panels {
     return new Panels(world, client, members, ids);
   }
 
-  /** Posts a message of its own into every group at once. Resolves when each send is over. */
-  async post(): Promise<void> {
-    await Promise.all(
+  /**
+   * Posts a message of its own into every group at once.
+   *
+   * @param more what each send has besides its text
+   * @returns when each send is over, whether all are known to have been taken
+   */
+  async post(timeoutMs = SEND_MS, more: Record<string, unknown> = {}): Promise<boolean> {
+    const taken = await Promise.all(
       this.groupIds.map(async (roomId) => {
         const tag = `tag-${++this.#count}.`;
         const note = { accepted: false };
         this.#posted.get(roomId)?.set(tag, note);
         note.accepted = await this.client.attempt((socket) =>
-          socket.call('profiles.rooms.send', { roomId, content: `Think of ${tag}` }, SEND_MS),
+          socket.call(
+            'profiles.rooms.send',
+            { roomId, content: `Think of ${tag}`, ...more },
+            timeoutMs,
+          ),
         );
+        return note.accepted;
       }),
     );
+    return taken.every((accepted) => accepted);
   }
 
   /** How many messages are known to have been taken. */

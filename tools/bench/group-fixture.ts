@@ -16,6 +16,8 @@ export interface FilledGroup {
   title: string;
   members: readonly string[];
   messages: number;
+  /** Characters of each message; 120 when none are given. */
+  length?: number;
 }
 
 const BUSY_MS = 10_000;
@@ -38,13 +40,21 @@ export async function fillGroups(home: string, groups: readonly FilledGroup[]): 
   }
 }
 
-async function fill(store: GroupStore, { id, title, members, messages }: FilledGroup) {
+async function fill(store: GroupStore, group: FilledGroup) {
+  const { id, title, members, messages } = group;
   const policies = Object.fromEntries(members.map((name) => [name, 'mentioned' as const]));
   await store.transaction(
     (groups) => {
       const [createdAt, updatedAt] = [timeOf(0), timeOf(messages)];
-      const group = groups.insertGroup({ id, title, mode: 'panel', members, policies, createdAt });
-      const { live, weight } = addMessages(store, { id, members, messages });
+      const inserted = groups.insertGroup({
+        id,
+        title,
+        mode: 'panel',
+        members,
+        policies,
+        createdAt,
+      });
+      const { live, weight } = addMessages(store, group);
       store.database.run(
         'UPDATE ext_groups SET total = ?, live = ?, weight = ? WHERE room_id = ?',
         messages,
@@ -56,7 +66,7 @@ async function fill(store: GroupStore, { id, title, members, messages }: FilledG
       const run = lastRun(members, live, updatedAt);
       const usage = usageOf(members);
       const size = { nextSeq: messages, total: messages, live, weight };
-      groups.updateGroup({ ...group, ...size, watermarks, run, usage, updatedAt });
+      groups.updateGroup({ ...inserted, ...size, watermarks, run, usage, updatedAt });
     },
     { unlimited: true },
   );
@@ -64,8 +74,8 @@ async function fill(store: GroupStore, { id, title, members, messages }: FilledG
 
 /** @returns the size of the live window */
 function addMessages({ database }: GroupStore, group: Omit<FilledGroup, 'title'>) {
-  const { id, members, messages } = group;
-  const each = messageWeight({ content: contentOf(0) });
+  const { id, members, messages, length = LENGTH } = group;
+  const each = messageWeight({ content: contentOf(0, length) });
   const live = windowLength(Array.from({ length: Math.min(messages, 1_000) }, () => each));
   for (let seq = 0; seq < messages; seq++) {
     const messageId = randomUUID();
@@ -74,7 +84,7 @@ function addMessages({ database }: GroupStore, group: Omit<FilledGroup, 'title'>
       id,
       seq,
       messageId,
-      payloadJson(members, seq, messageId),
+      payloadJson(members, messageId, seq, length),
       seq < messages - live ? 1 : 0,
     );
   }
@@ -82,8 +92,8 @@ function addMessages({ database }: GroupStore, group: Omit<FilledGroup, 'title'>
 }
 
 /** The user and the members by turns. Keys are in the order of the format's canonical JSON. */
-function payloadJson(members: readonly string[], seq: number, id: string): string {
-  const content = contentOf(seq);
+function payloadJson(members: readonly string[], id: string, seq: number, length: number): string {
+  const content = contentOf(seq, length);
   const createdAt = timeOf(seq);
   const profile = members[(seq % (members.length + 1)) - 1];
   return JSON.stringify(
@@ -93,8 +103,8 @@ function payloadJson(members: readonly string[], seq: number, id: string): strin
   );
 }
 
-function contentOf(seq: number): string {
-  return `Message ${seq} `.padEnd(LENGTH, '.');
+function contentOf(seq: number, length: number): string {
+  return `Message ${seq} `.padEnd(length, '.');
 }
 
 function timeOf(seq: number): string {

@@ -6,7 +6,8 @@ import { measureLongHistory } from './measures/long-history';
 import { measureManyGroups, type ManyGroups } from './measures/many-groups';
 import { measurePanels } from './measures/panels';
 import { measureReads } from './measures/reads';
-import { HELP, readOptions, type Options } from './options';
+import { measureStore } from './measures/store';
+import { HELP, readOptions, type Options, type Part } from './options';
 import { describeMachine, load, machineLine, memoryLine, table } from './report';
 import type { Row } from './row';
 import { Stage } from './stage';
@@ -19,12 +20,15 @@ interface Result {
   memoryMiB?: ManyGroups['memoryMiB'];
 }
 
+/** Measured with all services at work. */
+const ON_STAGE: readonly Part[] = ['sends', 'tokens', 'panels', 'reads'];
+
 const say = (line: string) => console.log(line);
 
 async function measure(options: Options): Promise<Result> {
   const { only, quick } = options;
   const result: Result = { rows: [], lostTokens: 0, sentTokens: 0 };
-  const onStage = only.filter((part) => part !== 'groups' && part !== 'million');
+  const onStage = only.filter((part) => ON_STAGE.includes(part));
   if (onStage.length > 0) await measureOnStage(result, { ...options, only: onStage });
   if (only.includes('groups')) {
     say('As many groups as there may be …');
@@ -41,6 +45,7 @@ async function measure(options: Options): Promise<Result> {
     );
     result.rows.push(...rows);
   }
+  if (only.includes('store')) result.rows.push(...(await measureStore(quick, say)));
   return result;
 }
 

@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 
-export const parts = ['sends', 'tokens', 'panels', 'reads', 'groups', 'million'] as const;
+export const parts = ['sends', 'tokens', 'panels', 'reads', 'groups', 'million', 'store'] as const;
 export type Part = (typeof parts)[number];
 
 export interface Options {
@@ -20,7 +20,8 @@ Usage: npm run bench -- [options]
 
   --quick        fewer samples
   --only PART    sends (to the model), tokens (the first of an answer), panels (many members at once), reads,
-                 groups (as many as there may be) or million (messages in one group)
+                 groups (as many as there may be), million (messages in one group) or
+                 store (the group database by itself)
   --json FILE    writes the numbers there, too
   --profile DIR  writes CPU profiles of the services there
   --help`;

@@ -44,6 +44,17 @@ export async function endLeftovers(home, onFound) {
   if (names.includes('redis')) await end('redis');
 }
 
+/**
+ * What an earlier start left running in this folder.
+ * @param {string} home
+ */
+export function livingLeftovers(home) {
+  return namesIn(path.join(home, 'run')).filter((name) => {
+    const id = readRecord(recordOf(home, name));
+    return id !== undefined && isAlive(id);
+  });
+}
+
 /** @param {string} folder */
 function namesIn(folder) {
   mkdirSync(folder, { recursive: true, mode: 0o700 });

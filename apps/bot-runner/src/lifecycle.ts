@@ -108,8 +108,8 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
   ): [QueueName, JobWorker] {
     const { bus, log } = this.runner;
     const onError = (error: unknown) => log.error({ err: error }, queue);
-    const { redisUrl } = this.config;
-    const settings = { redisUrl, keys: bus.keys, queue, concurrency, process, onError };
+    const { redisUrl, limits } = this.config;
+    const settings = { redisUrl, keys: bus.keys, queue, concurrency, process, onError, limits };
     return [queue, new JobWorker(settings)];
   }
 

@@ -1,4 +1,4 @@
-import { writeHeartbeat } from '@flowly/bus';
+import { writeHeartbeat, type WorkerFault } from '@flowly/bus';
 import { TestEdge, type TestGateway } from './test/gateway.harness';
 
 let edge: TestEdge;
@@ -9,12 +9,12 @@ beforeAll(async () => {
 });
 afterAll(() => edge.stop());
 
-async function beat(service: string) {
+async function beat(service: string, fault?: WorkerFault) {
   const { redis, keys } = edge.services.bus;
   await writeHeartbeat(
     redis,
     keys,
-    { service, instance: 'one', at: Date.now(), figures: { turns: 3 } },
+    { service, instance: 'one', at: Date.now(), figures: { turns: 3 }, fault },
     60_000,
   );
 }
@@ -46,6 +46,20 @@ describe('the routes', () => {
     expect([ready.status, await ready.json()]).toEqual([
       200,
       { status: 'ok', checks: { redis: 'ok', 'group-orchestrator': 'ok', 'bot-runner': 'ok' } },
+    ]);
+  });
+
+  it('/ready says what a worker that lives suffers from', async () => {
+    await beat('bot-runner');
+    await beat('group-orchestrator', { code: 'ROOM_STORE_INVALID', message: 'It is damaged.' });
+    const ready = await gateway.fetch('/ready');
+    expect([ready.status, await ready.json()]).toEqual([
+      200,
+      {
+        status: 'degraded',
+        checks: { redis: 'ok', 'group-orchestrator': 'ROOM_STORE_INVALID', 'bot-runner': 'ok' },
+        wrong: ['group-orchestrator: It is damaged.'],
+      },
     ]);
   });
 

@@ -1,19 +1,19 @@
 import { Module, type DynamicModule } from '@nestjs/common';
 import { Bus } from '@flowly/bus';
-import type { ContractError } from '@flowly/contract';
 import { loggerModule, type Log, type ServiceConfig } from '@flowly/service';
-import { ClosedLifecycle, HOST_ID, REFUSAL } from './closed-lifecycle';
+import type { ClosedStore } from '@flowly/store';
+import { CLOSED_STORE, ClosedLifecycle, HOST_ID } from './closed-lifecycle';
 import { SERVICE_CONFIG, SERVICE_LOG } from './lifecycle';
 import { openBus } from './orchestrator.module';
 
-/** The group service over a store that cannot be opened: every call is told why, no file is touched (store.md §3). */
+/** The group service over a store that cannot be opened: every call is told why, the file is not touched (store.md §3). */
 @Module({})
 export class ClosedModule {
   static forHost(
     config: ServiceConfig,
     log: Log,
     hostId: string,
-    refusal: ContractError,
+    store: ClosedStore,
   ): DynamicModule {
     return {
       module: ClosedModule,
@@ -22,7 +22,7 @@ export class ClosedModule {
         { provide: SERVICE_CONFIG, useValue: config },
         { provide: SERVICE_LOG, useValue: log },
         { provide: HOST_ID, useValue: hostId },
-        { provide: REFUSAL, useValue: refusal },
+        { provide: CLOSED_STORE, useValue: store },
         { provide: Bus, useFactory: () => openBus(config, log, hostId) },
         ClosedLifecycle,
       ],

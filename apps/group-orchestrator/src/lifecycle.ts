@@ -8,7 +8,7 @@ import { Bus, JobWorker, type QueueName } from '@flowly/bus';
 import { commandsOf, type Limits } from '@flowly/contract';
 import { CommandServer } from '@flowly/delivery';
 import { HeartbeatWriter, Periodic, type Log, type ServiceConfig } from '@flowly/service';
-import { forgetCreates, forgetOutcomes } from '@flowly/store';
+import { forgetCreates, forgetOutcomes, reclaimSpace } from '@flowly/store';
 import { groupHandlers } from './commands/handlers';
 import { sweepFiles } from './files/sweep';
 import type { Orchestrator } from './orchestrator';
@@ -61,6 +61,7 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
         concurrency,
         process,
         onError: failed(queue),
+        limits,
       });
     this.workers = [
       worker('group-commands', COMMANDS_AT_ONCE, (data) => this.commands.process(data)),
@@ -84,6 +85,9 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
 
   async onApplicationBootstrap(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.ready()));
+    // Before anything is told: clients may know of what is undone now.
+    await this.bus.publisher.beginAnew(this.orchestrator.store.database.id);
+    await this.tidy('space', () => this.reclaim());
     await this.tidy('files', () => this.sweep());
     await this.tidy('sessions', () => askForSessions(this.orchestrator));
     this.reconciler.start();
@@ -108,6 +112,11 @@ export class OrchestratorLifecycle implements OnApplicationBootstrap, OnApplicat
     const { database } = this.orchestrator.store;
     await forgetOutcomes(database, Date.now() - outcomeMs);
     await forgetCreates(database, Date.now() - createKeyMs);
+  }
+
+  private async reclaim(): Promise<void> {
+    if (await reclaimSpace(this.orchestrator.store.database))
+      this.log.info('gave the room of deleted groups back to the disk');
   }
 
   private async sweep(): Promise<void> {

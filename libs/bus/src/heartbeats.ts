@@ -8,8 +8,11 @@ const heartbeatSchema = z.object({
   /** Unix ms. */
   at: z.number(),
   figures: z.record(z.string(), z.number()),
+  /** What keeps the worker from its work although it lives. The message is for a reader: no path, no secret. */
+  fault: z.object({ code: z.string(), message: z.string() }).optional(),
 });
 export type Heartbeat = z.infer<typeof heartbeatSchema>;
+export type WorkerFault = NonNullable<Heartbeat['fault']>;
 
 /** Workers have no port: they say in Redis that they live, with their figures (design rule 8). */
 export async function writeHeartbeat(

@@ -1,10 +1,9 @@
+import { defaultLimits, type Limits } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import { Worker, type Job } from 'bullmq';
 import type { BusKeys } from './keys';
 import type { QueueName } from './queues';
 
-/** Short, so that the jobs of a killed worker are taken up again within seconds. */
-const LOCK_MS = 3_000;
-const STALLED_MS = 1_000;
 /** How long an idle worker sleeps if the wake of a new job went to one that stands still. */
 const DRAIN_SECONDS = 1;
 
@@ -17,6 +16,8 @@ export interface WorkerSettings {
   /** Gets the job's data; throwing leaves the matter to whoever repeats the job. */
   process: (data: unknown, job: { id: string }) => Promise<void>;
   onError: (error: Error) => void;
+  /** Default: the contract's. */
+  limits?: Pick<Limits, 'jobLockMs' | 'jobStalledMs'>;
 }
 
 /**
@@ -39,13 +40,14 @@ export class JobWorker {
 
   constructor(private readonly settings: WorkerSettings) {
     this.bound = settings.concurrency;
+    const { jobLockMs, jobStalledMs } = settings.limits ?? defaultLimits;
     this.worker = new Worker(settings.queue, (job) => this.process(job), {
       connection: { url: settings.redisUrl, maxRetriesPerRequest: null },
       prefix: settings.keys.prefix,
       autorun: false,
       concurrency: 1,
-      lockDuration: LOCK_MS,
-      stalledInterval: STALLED_MS,
+      lockDuration: jobLockMs,
+      stalledInterval: jobStalledMs,
       drainDelay: DRAIN_SECONDS,
       // A job may stall as often as its worker dies: rows decide whether it still does anything.
       maxStalledCount: 1_000,
@@ -98,6 +100,7 @@ export class JobWorker {
   private async work(job: Job, hold: Hold): Promise<void> {
     try {
       await this.settings.process(job.data, { id: job.id ?? '' });
+      faultPoint('job-done');
     } catch (error) {
       if (this.holds.has(hold)) throw error;
       this.settings.onError(asError(error));

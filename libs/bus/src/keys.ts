@@ -26,7 +26,7 @@ export class BusKeys {
     return this.key('trimmed');
   }
 
-  /** Changes when Redis has lost its data. */
+  /** Changes when Redis has lost its data, or when a database was set back. */
   get era(): string {
     return this.key('era');
   }

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import type { BotStreamEvent, GroupStreamEvent, Readiness } from '@flowly/contract';
 import type { RedisClient } from './connection';
 import { liveRunKey, type BusKeys } from './keys';
 import { publish } from './live-scripts';
+import { beginAnew } from './stream-care';
 
 /** What an event's publication changes in Redis, in the same step (design rules 1 and 4). */
 export interface PublishEffects {
@@ -44,6 +46,19 @@ export class EventPublisher {
       ],
     );
     return z.string().parse(id);
+  }
+
+  /**
+   * To be called before the first event of an outbox. Where one of the same name (before the `@`) was there before, the
+   * database was set back or is another one: much that was told is undone, so nobody may go on from an earlier place in
+   * the stream. Has an effect once for each outbox.
+   */
+  async beginAnew(databaseId: string): Promise<void> {
+    await beginAnew.run(
+      this.redis,
+      [this.keys.events, this.keys.relayed, this.keys.trimmed, this.keys.era],
+      [databaseId, randomUUID()],
+    );
   }
 
   private effectArgs(effects: PublishEffects): (string | number)[] {

@@ -1,3 +1,4 @@
+import { EventPublisher } from './publisher';
 import { isPositionGone, readEra, trimEvents } from './stream-care';
 import { limits, startBus, type TestBus } from './test-bus.harness';
 import { newestId } from './tail';
@@ -54,5 +55,53 @@ describe('the care of the stream', () => {
     expect(await readEra(bus.redis, bus.keys)).toBe(era);
     await bus.redis.flushall();
     expect(await readEra(bus.redis, bus.keys)).not.toBe(era);
+  });
+});
+
+describe('a database that was set back', () => {
+  const begin = (name: string) => new EventPublisher(bus.redis, bus.keys).beginAnew(name);
+  const isGone = (position: string) => isPositionGone(bus.redis, bus.keys, position);
+  beforeEach(() => begin('groups'));
+
+  it('is no other where none was before', async () => {
+    const era = await readEra(bus.redis, bus.keys);
+    await begin('bots@1');
+    expect(await readEra(bus.redis, bus.keys)).toBe(era);
+  });
+
+  it('lets nobody go on from before, whoever had read everything included, and later ones do', async () => {
+    await add('*');
+    const before = await newestId(bus.redis, bus.keys.events);
+    await begin('groups@1');
+    expect(await isGone(before)).toBe(true);
+    await add('*');
+    expect(await isGone(await newestId(bus.redis, bus.keys.events))).toBe(false);
+    await trimEvents(bus.redis, bus.keys, limits);
+    expect(await isGone(before)).toBe(true);
+  });
+
+  it('is another era, for readers that have gone on before they looked', async () => {
+    const era = await readEra(bus.redis, bus.keys);
+    await begin('groups@1');
+    const next = await readEra(bus.redis, bus.keys);
+    expect(next).not.toBe(era);
+    await begin('groups@1');
+    expect(await readEra(bus.redis, bus.keys)).toBe(next);
+  });
+
+  it('does so once', async () => {
+    await begin('groups@1');
+    await add('*');
+    const position = await newestId(bus.redis, bus.keys.events);
+    await begin('groups@1');
+    expect(await isGone(position)).toBe(false);
+    await begin('groups@2');
+    expect(await isGone(position)).toBe(true);
+  });
+
+  it('a gateway that starts on the empty stream has missed nothing', async () => {
+    await begin('groups@1');
+    const { tail } = await bus.tail();
+    expect(await isGone(tail.position)).toBe(false);
   });
 });

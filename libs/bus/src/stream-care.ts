@@ -28,6 +28,24 @@ else
 end
 `);
 
+/**
+ * Takes everything off the stream and notes it as trimmed, up to an entry that no reader has seen; the era is another for
+ * readers that have gone past it before they looked. Only where another outbox of that name was there before. KEYS
+ * stream, relayed, mark, era. ARGV database, new era.
+ */
+export const beginAnew = new Script(`
+if redis.call('HSETNX', KEYS[2], ARGV[1], 0) == 0 then return end
+local name, others = string.match(ARGV[1], '^[^@]*'), 0
+for _, known in ipairs(redis.call('HKEYS', KEYS[2])) do
+  if known ~= ARGV[1] and string.match(known, '^[^@]*') == name then others = others + 1 end
+end
+if others == 0 then return end
+local id = redis.call('XADD', KEYS[1], '*', 'e', '')
+redis.call('XTRIM', KEYS[1], 'MAXLEN', 0)
+redis.call('SET', KEYS[3], id)
+redis.call('SET', KEYS[4], ARGV[2])
+`);
+
 /** Keeps the event stream within its bounds (design rule 9). Any gateway may do it, any number of times. */
 export async function trimEvents(
   redis: RedisClient,
@@ -41,7 +59,7 @@ export async function trimEvents(
   );
 }
 
-/** Names this lifetime of the data in Redis; another name than before means that the data was lost. */
+/** Names this lifetime of the data in Redis; another name than before means that it was lost, or much of it undone. */
 export async function readEra(redis: RedisClient, keys: BusKeys): Promise<string> {
   await redis.set(keys.era, randomUUID(), 'NX');
   return (await redis.get(keys.era)) ?? '';

@@ -63,7 +63,7 @@ export class StreamTail {
 
   /** Starts behind the newest event there is. */
   async start(): Promise<void> {
-    this.eventsAt = await newestId(this.redis, this.keys.events);
+    this.eventsAt = await lastGivenId(this.redis, this.keys.events);
     this.running = true;
     void this.loop();
   }
@@ -122,6 +122,13 @@ export async function newestId(redis: RedisClient, stream: string): Promise<stri
     .array(z.tuple([z.string(), z.array(z.string())]))
     .parse(await redis.call('XREVRANGE', stream, '+', '-', 'COUNT', 1));
   return newest[0]?.[0] ?? '0-0';
+}
+
+/** The newest id that a stream has given, also of an entry that is trimmed by now; `0-0` when there is no stream. */
+async function lastGivenId(redis: RedisClient, stream: string): Promise<string> {
+  if ((await redis.exists(stream)) === 0) return '0-0';
+  const facts = z.array(z.unknown()).parse(await redis.call('XINFO', 'STREAM', stream));
+  return z.string().parse(facts[facts.indexOf('last-generated-id') + 1]);
 }
 
 /** Order of two stream ids: negative, zero or positive. */

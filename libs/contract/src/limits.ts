@@ -17,6 +17,8 @@ export const limitsSchema = z.strictObject({
   attachmentBytes: positive.default(26_214_400),
   waitingEventBytes: positive.default(16 * 1024 * 1024),
   streamBytes: positive.default(128 * 1024 * 1024),
+  /** The group database; ordinary writes leave the last 16 MiB of it. */
+  storeBytes: positive.default(2 ** 31),
   // counts
   namedBots: positive.default(15),
   groups: positive.default(200),
@@ -35,6 +37,10 @@ export const limitsSchema = z.strictObject({
   aliveMs: positive.default(5_000),
   renewMs: positive.default(2_000),
   reconcileMs: positive.default(2_000),
+  /** Short, so that the jobs of a killed worker are taken up again within seconds. */
+  jobLockMs: positive.default(3_000),
+  /** How often is looked for them. */
+  jobStalledMs: positive.default(1_000),
   outcomeMs: positive.default(3_600_000),
   /** How long an idempotency key of `profiles.rooms.create` counts. */
   createKeyMs: positive.default(86_400_000),
@@ -62,6 +68,8 @@ export const limitsSchema = z.strictObject({
   execCharacters: positive.default(200_000),
   // clocks of the store
   storeBusyMs: positive.default(5_000),
+  /** How often a group database that could not be opened is looked at again. */
+  storeLookMs: positive.default(5_000),
 });
 
 export type Limits = z.infer<typeof limitsSchema>;

@@ -1,4 +1,5 @@
 import type { Command } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import { findOutcome, storeOutcome, type Database } from '@flowly/store';
 import { addReply } from './outbox';
 
@@ -30,6 +31,8 @@ export function decideOnce(
   }
   const { outcome, answer = outcome, addJobs } = decide();
   storeOutcome(database, command.id, outcome, Date.now());
+  faultPoint('outcome-stored');
   addReply(database, command, answer);
   addJobs?.();
+  faultPoint('jobs-stored');
 }

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ContractError, toErrorBody, type CommandOutcome } from '@flowly/contract';
 import type { EventPublisher, JobInput, LargeValues, Queues, Replies } from '@flowly/bus';
+import { faultPoint } from '@flowly/faults';
 import {
   oldestOutboxRows,
   outboxSpan,
@@ -130,8 +131,11 @@ export class Relay {
     const rows = oldestOutboxRows(this.database, BATCH);
     const last = rows.at(-1);
     if (last === undefined) return false;
+    faultPoint('relay-begins');
     await this.carry(rows);
+    faultPoint('all-out');
     await removeOutboxRows(this.database, last.seq);
+    faultPoint('rows-removed');
     return rows.length === BATCH;
   }
 
@@ -174,16 +178,19 @@ export class Relay {
       return { id, data: await this.delivery.large.pack(job) };
     });
     await this.delivery.queues.add(queue, await Promise.all(packed));
+    faultPoint('jobs-out');
   }
 
   private async carryEvent({ seq, body }: Extract<Parcel, { target: 'events' }>): Promise<void> {
     const event = this.options.dress?.(body.event) ?? body.event;
     await this.delivery.publisher.publish(this.database.id, seq, event, body.effects);
+    faultPoint('event-out');
   }
 
   private async carryReply({ body }: Extract<Parcel, { target: 'reply' }>): Promise<void> {
     const answer = { command: body.command, outcome: await this.answerOf(body.outcome) };
     await this.delivery.replies.send(body.gateway, answer, { database: this.database.id });
+    faultPoint('reply-out');
   }
 
   /** Whatever hinders the making of an answer is the answer: the outbox must go on. */

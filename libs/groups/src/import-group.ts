@@ -43,32 +43,46 @@ export function importedGroups(
   value: unknown,
   requireBot: (name: string) => void,
 ): ImportedGroup[] {
+  if (Array.isArray(value) && jsonBytes(value) > MAX_BYTES) {
+    invalid('The groups are larger than 16 MiB together.');
+  }
+  return groupsOf(value, {
+    requireBot,
+    maxMessages: MAX_MESSAGES,
+    message: importedMessage,
+    policies: (given, members) => groupPolicies(given, members) ?? resolvePolicies(members, null),
+  });
+}
+
+/** In what the origins of groups differ. */
+export interface GroupOrigin {
+  /** Throws for a name that no bot has. */
+  requireBot: (name: string) => void;
+  maxMessages: number;
+  message: (value: unknown) => GroupMessagePayload;
+  policies: (value: unknown, members: readonly string[]) => Record<string, MemberPolicy>;
+}
+
+/** @throws ContractError INVALID_PARAMS, ROOM_INVALID for an id that is none, and the codes of a definition */
+export function groupsOf(value: unknown, origin: GroupOrigin): ImportedGroup[] {
   if (!Array.isArray(value) || value.length > MAX_GROUPS) {
     invalid('The groups must be a list of at most 200.');
   }
-  if (new TextEncoder().encode(JSON.stringify(value)).length > MAX_BYTES) {
-    invalid('The groups are larger than 16 MiB together.');
-  }
   const known = new Set<string>();
-  return value.map((room: unknown) => importedGroup(room, known, requireBot));
+  return value.map((room: unknown) => importedGroup(room, known, origin));
 }
 
-function importedGroup(
-  value: unknown,
-  known: Set<string>,
-  requireBot: (name: string) => void,
-): ImportedGroup {
+function importedGroup(value: unknown, known: Set<string>, origin: GroupOrigin): ImportedGroup {
   if (!isObject(value)) invalid('A group must be an object.');
   const id = parseParams(groupIdSchema, value['id']);
   if (known.has(id)) invalid('A group is there twice.');
   known.add(id);
   const title = groupTitle(value['title']);
   const members = groupMembers(value['members']);
-  members.forEach(requireBot);
-  const messages = importedMessages(value['messages']);
+  members.forEach(origin.requireBot);
+  const messages = importedMessages(value['messages'], origin);
   const mode = groupMode(value['mode']) ?? 'panel';
-  const policies =
-    groupPolicies(value['memberPolicies'], members) ?? resolvePolicies(members, null);
+  const policies = origin.policies(value['memberPolicies'], members);
   const createdAt = importedTime(value['createdAt']);
   const updatedAt = importedTime(value['updatedAt'] ?? createdAt);
   const watermarks = importedWatermarks(value['watermarks'], members, messages.length);
@@ -76,11 +90,14 @@ function importedGroup(
   return { id, title, members, mode, policies, createdAt, updatedAt, messages, watermarks, usage };
 }
 
-function importedMessages(value: unknown): GroupMessagePayload[] {
-  if (!Array.isArray(value) || value.length > MAX_MESSAGES) {
-    invalid('The messages of a group must be a list of at most 1,000.');
+function importedMessages(
+  value: unknown,
+  { maxMessages, message }: GroupOrigin,
+): GroupMessagePayload[] {
+  if (!Array.isArray(value) || value.length > maxMessages) {
+    invalid(`The messages of a group must be a list of at most ${maxMessages}.`);
   }
-  const messages = value.map(importedMessage);
+  const messages = value.map(message);
   if (new Set(messages.map(({ id }) => id)).size < messages.length) {
     invalid('A message is there twice.');
   }
@@ -108,6 +125,10 @@ function importedUsage(value: unknown): StoredUsage | null {
     isObject(row) && typeof row['profile'] === 'string' ? [[row['profile'], row]] : [],
   );
   return readUsage({ ...value, members: nameMap(rows) });
+}
+
+function jsonBytes(value: unknown): number {
+  return new TextEncoder().encode(JSON.stringify(value)).length;
 }
 
 /** What an import is compared with. */

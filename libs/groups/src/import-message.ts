@@ -89,11 +89,22 @@ const messageSchema = z.object({
   durationMs: z.number().nonnegative().optional(),
 });
 
+/** In the files of old versions a message is known by whatever it was called. */
+const legacySchema = messageSchema.extend({ id: label(256) });
+
 /**
  * @throws ContractError ROOM_INVALID for an id that is none, INVALID_PARAMS for anything else that is no message
  */
 export function importedMessage(value: unknown): GroupMessagePayload {
-  const message = parseParams(messageSchema, withoutNulls(value));
+  return payloadOf(parseParams(messageSchema, withoutNulls(value)));
+}
+
+/** @throws ContractError INVALID_PARAMS for what is no message */
+export function legacyMessage(value: unknown): GroupMessagePayload {
+  return payloadOf(parseParams(legacySchema, withoutNulls(value)));
+}
+
+function payloadOf(message: z.output<typeof legacySchema>): GroupMessagePayload {
   const { id, role, content, createdAt, profile, aborted, durationMs, tools } = message;
   const attachments = message.attachments.map(withoutUndefined);
   const toolCalls = keptToolCalls(message.toolCalls);

@@ -7,6 +7,7 @@ export * from './definition';
 export * from './executor';
 export * from './files';
 export * from './import-group';
+export * from './legacy-groups';
 export * from './live-window';
 export * from './member';
 export * from './mentions';

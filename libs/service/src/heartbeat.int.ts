@@ -1,4 +1,10 @@
-import { BusKeys, connectRedis, readHeartbeats, type RedisClient } from '@flowly/bus';
+import {
+  BusKeys,
+  connectRedis,
+  readHeartbeats,
+  type RedisClient,
+  type WorkerFault,
+} from '@flowly/bus';
 import { defaultLimits } from '@flowly/contract';
 import { startRedis, until, type TestRedis } from '@flowly/testing';
 import { hasOwnHeartbeat, HeartbeatWriter } from './heartbeat';
@@ -40,6 +46,18 @@ it('beats with its figures, also after Redis lost them, and takes itself away at
   expect(await hasOwnHeartbeat(redis, keys, 'group-orchestrator')).toBe(false);
   await writer.stop();
   expect(await beats()).toEqual([]);
+});
+
+it('says what the worker suffers from, until it does no more', async () => {
+  let fault: WorkerFault | undefined = { code: 'ROOM_STORE_INVALID', message: 'It is damaged.' };
+  const ignore = () => undefined;
+  const suffers = () => fault;
+  const writer = new HeartbeatWriter(redis, keys, 'a', limits, () => ({}), ignore, suffers);
+  writer.start();
+  await comes(async () => (await beats())[0]?.fault?.code === 'ROOM_STORE_INVALID');
+  fault = undefined;
+  await comes(async () => (await beats())[0]?.fault === undefined);
+  await writer.stop();
 });
 
 it('two workers of a service have a heartbeat each; one that died is gone soon', async () => {

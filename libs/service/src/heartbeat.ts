@@ -7,11 +7,12 @@ import {
   writeHeartbeat,
   type BusKeys,
   type RedisClient,
+  type WorkerFault,
 } from '@flowly/bus';
 import type { Limits } from '@flowly/contract';
 import { Periodic } from './periodic';
 
-/** Says once a second that this worker lives, with its figures (design rule 8). */
+/** Says once a second that this worker lives, with its figures and what it suffers from (design rule 8). */
 export class HeartbeatWriter {
   readonly instance = `${hostname()}-${process.pid}-${randomUUID().slice(0, 8)}`;
   private readonly delay = monitorEventLoopDelay({ resolution: 10 });
@@ -24,21 +25,18 @@ export class HeartbeatWriter {
     limits: Limits,
     figures: () => Record<string, number>,
     onError: (error: unknown) => void,
+    fault: () => WorkerFault | undefined = () => undefined,
   ) {
+    const beat = () => ({
+      service,
+      instance: this.instance,
+      at: Date.now(),
+      figures: { ...this.own(), ...figures() },
+      fault: fault(),
+    });
     this.periodic = new Periodic(
       limits.heartbeatMs,
-      () =>
-        writeHeartbeat(
-          redis,
-          keys,
-          {
-            service,
-            instance: this.instance,
-            at: Date.now(),
-            figures: { ...this.own(), ...figures() },
-          },
-          limits.heartbeatGoneMs,
-        ),
+      () => writeHeartbeat(redis, keys, beat(), limits.heartbeatGoneMs),
       onError,
     );
   }

@@ -1,3 +1,4 @@
+import { faultPoint } from '@flowly/faults';
 import { loadConfig, type ServiceConfig } from './config';
 import { healthCommand } from './health-command';
 import { createLogger, logConfig, type Log } from './logger';
@@ -26,6 +27,7 @@ async function main(
   const log = createLogger(service, config);
   logConfig(log, config);
   boundShutdown(config.limits.shutdownMs, log);
+  faultPoint('service-starts');
   await start(config, log);
 }
 

@@ -15,16 +15,24 @@ export async function freshHeartbeats(
   }
 }
 
-/** Whether everything a client needs is there (wire.md §1). */
+/**
+ * Whether everything a client needs is there (wire.md §1). A worker that lives and says what it suffers from is no reason
+ * to keep clients away from all that works: the answer stays 200 and says so.
+ */
 export function readyBody(heartbeats: Heartbeat[] | null) {
-  const services = new Set(heartbeats?.map(({ service }) => service));
+  const beats = heartbeats ?? [];
   const missing: Part[] = heartbeats === null ? ['redis'] : [];
-  missing.push(...WORKERS.filter((worker) => !services.has(worker)));
-  const state = (part: Part) => (missing.includes(part) ? 'missing' : 'ok');
+  missing.push(...WORKERS.filter((worker) => !beats.some(({ service }) => service === worker)));
+  const faults = new Map(
+    beats.flatMap(({ service, fault }) => (fault ? [[service, fault] as const] : [])),
+  );
+  const state = (part: Part) =>
+    missing.includes(part) ? 'missing' : (faults.get(part)?.code ?? 'ok');
   const checks = Object.fromEntries(
     (['redis', ...WORKERS] as const).map((part) => [part, state(part)]),
   );
-  return missing.length === 0
-    ? ({ status: 'ok', checks } as const)
-    : ({ status: 'unavailable', checks, missing } as const);
+  const wrong = [...faults].map(([service, { message }]) => `${service}: ${message}`);
+  const said = { checks, ...(wrong.length > 0 && { wrong }) };
+  if (missing.length > 0) return { status: 'unavailable', ...said, missing } as const;
+  return { status: wrong.length > 0 ? 'degraded' : 'ok', ...said } as const;
 }

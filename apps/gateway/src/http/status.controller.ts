@@ -29,7 +29,8 @@ export class StatusController {
   @Get('ready')
   async ready(@Res({ passthrough: true }) reply: Answering) {
     const body = readyBody(await freshHeartbeats(this.redis, this.keys));
-    reply.status(body.status === 'ok' ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
+    const isThere = body.status !== 'unavailable';
+    reply.status(isThere ? HttpStatus.OK : HttpStatus.SERVICE_UNAVAILABLE);
     return body;
   }
 

@@ -4,8 +4,8 @@ import { importedGroups, isSameGroup, type ImportedGroup } from '@flowly/groups'
 import {
   findOutcome,
   type GroupReader,
-  type GroupRecord,
   type GroupTransaction,
+  insertImported,
 } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 import { addGroupEvent } from '../views/group-event';
@@ -41,7 +41,7 @@ function decideImport(
     throw new ContractError('ROOM_LIMIT_IMPORT', `There can be at most ${limits.groups} groups.`);
   }
   for (const group of fresh) {
-    addGroupEvent(store, groups, insert(groups, group), { type: 'updated' });
+    addGroupEvent(store, groups, insertImported(groups, group), { type: 'updated' });
   }
   return { outcome: { kind: 'imported', ok: true, imported: fresh.length, existing, conflicts } };
 }
@@ -51,12 +51,4 @@ function isConflict(groups: GroupReader, imported: ImportedGroup): boolean {
   if (!found) return false;
   const first = groups.firstMessages(imported.id, imported.messages.length);
   return !isSameGroup(imported, { createdAt: found.createdAt, first });
-}
-
-/** The window is trimmed as the messages come, and the watermarks with it. */
-function insert(groups: GroupTransaction, imported: ImportedGroup): GroupRecord {
-  const { messages, watermarks, usage, updatedAt, ...definition } = imported;
-  let group: GroupRecord = { ...groups.insertGroup(definition), watermarks };
-  for (const message of messages) group = groups.appendMessage(group, message).group;
-  return groups.updateGroup({ ...group, usage, updatedAt });
 }

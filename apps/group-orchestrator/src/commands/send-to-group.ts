@@ -12,6 +12,7 @@ import {
   type Decision,
   type ReceivedCommand,
 } from '@flowly/delivery';
+import { faultPoint } from '@flowly/faults';
 import { isRunning, messageContent, whoAnswers } from '@flowly/groups';
 import {
   findOutcome,
@@ -43,6 +44,7 @@ interface Send {
 export function sendToGroup(orchestrator: Orchestrator): CommandHandler {
   const { store } = orchestrator;
   return async (command) => {
+    faultPoint('send-taken');
     const send = parseSend(command);
     const { groupId, files } = send;
     const isWanted = (groups: GroupReader) => isNew(orchestrator, groups, command, send);

@@ -1,4 +1,5 @@
 import { ContractError, type GroupAttachment } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import type { GroupReader } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 
@@ -17,6 +18,7 @@ export async function withFiles<T>(
   const written: GroupAttachment[] = [];
   try {
     await write(written);
+    faultPoint('files-written');
     return await commit(written);
   } finally {
     const mediaIds = written.flatMap(({ mediaId }) => mediaId ?? []);

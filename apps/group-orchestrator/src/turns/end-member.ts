@@ -1,5 +1,6 @@
 import { deriveUuid } from '@flowly/bus';
 import type { GroupMessage, GroupMessagePayload, Readiness, Usage } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import {
   afterTurn,
   ended,
@@ -48,9 +49,13 @@ export function endMember(
   const members = membersOf(orchestrator, group);
   const next = run.mode === 'council' ? goOn(groups, heard, end, members) : null;
   const finished = groups.updateGroup({ ...heard, run: settled(next?.run ?? run, end.at) });
+  faultPoint('member-ended');
   const goesOn = isRunning(finished.run);
   addMemberEvent(store, groups, goesOn ? finished : heard, end, appended, next?.step ?? null);
-  if (!goesOn) addGroupEvent(store, groups, finished, { type: 'run-state' });
+  if (!goesOn) {
+    addGroupEvent(store, groups, finished, { type: 'run-state' });
+    faultPoint('run-ended');
+  }
   if (next?.step) giveTurn(store, groups, { ...finished, run: next.run }, next, members, end.at);
   return finished;
 }
@@ -80,6 +85,7 @@ function giveTurn(
   groups.saveRunState(group.id, group.run.id, steps);
   const running = { group, responders: steps.responders, members };
   if (step) addStep(store, groups, running, step, Date.parse(at));
+  faultPoint('turn-given');
 }
 
 function appendAnswer(

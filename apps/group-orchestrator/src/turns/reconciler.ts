@@ -1,3 +1,4 @@
+import { faultPoint } from '@flowly/faults';
 import { isRunning, stranded, turnFailures, type StoredRun } from '@flowly/groups';
 import { eachByItself } from '@flowly/delivery';
 import type { GroupRecord, GroupTransaction } from '@flowly/store';
@@ -117,6 +118,7 @@ function giveAgain(
   change(groups, group.id, group.run.id, stepKey, { givenAt: now });
   const running = { group, responders, members: membersOf(orchestrator, group) };
   addStep(orchestrator.store, groups, running, { member: step.member, stepKey }, now);
+  faultPoint('step-given-again');
 }
 
 /** Aborts are ordered again until each turn has ended (groups.md §6.3). */

@@ -1,4 +1,5 @@
 import type { StepAccepted } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import { accepted } from '@flowly/groups';
 import type { GroupStore, GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
@@ -8,11 +9,15 @@ import { changeOpenStep, findOpenStep, type OpenStep } from './open-step';
 
 /** The bot has a row for the step: the member works and is ready (groups.md §5). */
 export async function stepAccepted({ store }: Orchestrator, job: StepAccepted): Promise<void> {
-  await store.transaction((groups) => {
+  faultPoint('acceptance-taken');
+  const accept = (groups: GroupTransaction) => {
     const step = findOpenStep(groups, job);
     if (!step) return;
     if (acceptStep(store, groups, step, job.at) === step) missRequest(store, groups, step);
-  });
+  };
+  // Held to no limit: a member whose beginning is not stored could not come to its end.
+  await store.transaction(accept, { unlimited: true });
+  faultPoint('acceptance-committed');
 }
 
 /**

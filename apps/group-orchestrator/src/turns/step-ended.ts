@@ -1,4 +1,5 @@
 import type { GroupAttachment, Readiness, StepEnded } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import {
   endedLate,
   isActive,
@@ -22,11 +23,13 @@ type CopiedEnd = Omit<StepEnded, 'attachments'> & { attachments: GroupAttachment
 /** The first end of a step counts; a repeated one, or one of an older run, changes nothing (groups.md §5). */
 export async function stepEnded(orchestrator: Orchestrator, job: StepEnded): Promise<void> {
   const { store } = orchestrator;
+  faultPoint('end-taken');
   await withReplyFiles(orchestrator, job, (attachments) =>
     store.transaction((groups) => decideEnd(orchestrator, groups, job, attachments), {
       unlimited: true,
     }),
   );
+  faultPoint('end-committed');
 }
 
 function decideEnd(
@@ -88,5 +91,8 @@ function noteEnded(groups: GroupTransaction, job: StepEnded, group: GroupRecord)
   const next = changeStep(steps, job.stepKey, { ended: true, aborting: false });
   const going = group.run?.id === job.runId && isRunning(group.run);
   if (going || !allEnded(next)) groups.saveRunState(group.id, job.runId, next);
-  else groups.deleteRunState(group.id, job.runId);
+  else {
+    groups.deleteRunState(group.id, job.runId);
+    faultPoint('run-forgotten');
+  }
 }

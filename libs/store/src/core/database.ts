@@ -1,5 +1,6 @@
 import Sqlite from 'better-sqlite3';
 import { ContractError, type ErrorCode } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import { BUSY, isBusy, sqliteCode, whenFree } from './busy';
 
 /**
@@ -28,7 +29,7 @@ const PRAGMA_BUSY_MS = 5;
 const MIN_SQLITE = [3, 51, 3] as const;
 
 export class Database {
-  readonly id: string;
+  private outboxId: string;
   private readonly statements = new Map<string, Sqlite.Statement<unknown[], unknown>>();
   private readonly listeners = new Set<() => void>();
   private outboxTouched = false;
@@ -38,7 +39,7 @@ export class Database {
     private readonly sqlite: Sqlite.Database,
     private readonly options: DatabaseOptions,
   ) {
-    this.id = options.id;
+    this.outboxId = options.id;
   }
 
   /** Opens an existing file. @throws when it is not there or no database */
@@ -56,6 +57,16 @@ export class Database {
     }
   }
 
+  /** Name under which the relayed position of the outbox is kept. */
+  get id(): string {
+    return this.outboxId;
+  }
+
+  /** The database was set back, and its outbox counts again from an earlier point: under a name of its own. */
+  beginOutboxOf(generation: string): void {
+    this.outboxId = `${this.options.id}@${generation}`;
+  }
+
   get file(): string {
     return this.options.file;
   }
@@ -67,6 +78,11 @@ export class Database {
   /** All rows of a query. Statements are prepared once per text. */
   all(sql: string, ...params: unknown[]): unknown[] {
     return this.statement(sql).all(...params);
+  }
+
+  /** As {@link all}, one row at a time; until the last is taken, nothing else can be asked. */
+  each(sql: string, ...params: unknown[]): IterableIterator<unknown> {
+    return this.statement(sql).iterate(...params);
   }
 
   /** The first row or undefined. */
@@ -172,11 +188,14 @@ export class Database {
 
   /** From `BEGIN` to `COMMIT` without a pause: this connection has room for one transaction. */
   private attempt<T>(work: () => T): T | typeof BUSY {
+    faultPoint('before-begin');
     if (!this.begin()) return BUSY;
     let result: T;
     try {
       result = work();
+      faultPoint('before-commit');
       this.run('COMMIT');
+      faultPoint('committed');
     } catch (error) {
       this.rollBack();
       throw this.translated(error);

@@ -1,7 +1,13 @@
+export { backUpGroupStore } from './backup';
 export { GroupStore, type TransactionOptions } from './group-store';
+export { ClosedStore } from './closed-store';
+export { insertImported } from './imported';
+export { mediaInKept } from './kept';
 export { openGroupStore, type GroupStoreOptions } from './open';
 export { type GroupHistoryPage, type GroupReader } from './reader';
+export { reclaimSpace } from './reclaim';
 export { type GroupRecord, type NewGroup } from './records';
+export { restoreGroupStore, type RestoreOptions } from './restore';
 export { type GroupTransaction } from './transaction';
 export * from './idempotency';
 export * from './session-removals';

@@ -33,6 +33,10 @@ const lenientPayload = z.object({
   durationMs: z.number().optional().catch(undefined),
 });
 
+/** What weighs. */
+const weighed = lenientPayload.pick({ content: true, attachments: true, toolCalls: true });
+const EMPTY = { content: '' };
+
 /** A row of `room_messages` as a message; null when its payload is no JSON object. */
 export function readMessage(row: unknown): GroupMessage | null {
   const parsed = rowSchema.safeParse(row);
@@ -42,10 +46,15 @@ export function readMessage(row: unknown): GroupMessage | null {
   return isObject(payload) ? { id, seq, ...lenientPayload.parse(payload) } : null;
 }
 
-/** Place and weight of a message in the live window; one that cannot be read weighs as if it were empty. */
+/** Place and weight of a message in the live window. */
 export function readWeight(row: unknown): { seq: number; weight: number } {
-  const { seq } = rowSchema.parse(row);
-  return { seq, weight: messageWeight(readMessage(row) ?? { content: '' }) };
+  const { seq, payload_json: json } = rowSchema.parse(row);
+  return { seq, weight: weightOf(parseStored(json)) };
+}
+
+/** What a stored message weighs; one that cannot be read weighs as if it were empty. */
+export function weightOf(payload: unknown): number {
+  return messageWeight(isObject(payload) ? weighed.parse(payload) : EMPTY);
 }
 
 /**

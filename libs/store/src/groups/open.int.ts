@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import {
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   statSync,
@@ -12,6 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Sqlite from 'better-sqlite3';
+import { addToOutbox } from '../core/outbox';
 import { AT, type GroupFixture, groupFixture, newMessage, sha256 } from './group-fixture';
 import { openGroupStore } from './open';
 import { SCHEMA_DDL } from './schema';
@@ -137,6 +137,23 @@ describe('the file', () => {
     await fixture.reopen();
     expect(await fixture.find(group.id)).toEqual(before);
     expect(fixture.store.revision()).toBe(3);
+  });
+
+  it('has an outbox that nobody takes for that of another database, unless it was used before', async () => {
+    const id = () => fixture.store.database.id;
+    const first = id();
+    expect(first).toMatch(/^groups@/);
+    await fixture.reopen();
+    expect(id()).toBe(first);
+    fixture.store.close();
+    rmSync(fixture.file);
+    await fixture.reopen();
+    expect(id()).not.toBe(first);
+    const { database } = fixture.store;
+    await database.write(() => addToOutbox(database, 'events', 'k', {}));
+    fixture.other((sqlite) => sqlite.exec("DELETE FROM ext_meta WHERE key = 'generation'"));
+    await fixture.reopen();
+    expect(id()).toBe('groups');
   });
 
   it('opens without our tables, and counts what another program wrote', async () => {
@@ -309,14 +326,9 @@ describe('what is no group store', () => {
     await expect(open()).rejects.toMatchObject({ code: 'ROOM_STORE_LIMIT' });
   });
 
-  it('is the format of an old version: nothing is made beside it', async () => {
-    writeFileSync(join(home, 'profile-rooms.json'), '{"version":1,"rooms":[]}');
-    await expect(open()).rejects.toMatchObject(INVALID);
-    expect(readdirSync(home)).toEqual(['profile-rooms.json']);
-  });
-
   it('is a log without its database', async () => {
     writeFileSync(`${file}-wal`, 'somebody’s last messages');
+    writeFileSync(join(home, 'profile-rooms.json'), '{"version":1,"rooms":[]}');
     await expect(open()).rejects.toMatchObject(INVALID);
     expect(existsSync(file)).toBe(false);
   });

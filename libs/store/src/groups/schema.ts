@@ -1,5 +1,7 @@
+import type Sqlite from 'better-sqlite3';
 import { COMMANDS_DDL } from '../core/commands';
 import { OUTBOX_DDL } from '../core/outbox';
+import { EXT_META_DDL } from './generation';
 import { KEYS_DDL } from './idempotency';
 import { REMOVALS_DDL } from './session-removals';
 
@@ -8,6 +10,12 @@ import { REMOVALS_DDL } from './session-removals';
 /** "FLYR". */
 export const APPLICATION_ID = 0x464c5952;
 export const SCHEMA_VERSION = 4;
+
+/** One statement each; a migration makes those that are missing. */
+export const INDEX_DDL: readonly string[] = [
+  'CREATE INDEX IF NOT EXISTS room_messages_id_idx ON room_messages(message_id)',
+  'CREATE INDEX IF NOT EXISTS room_messages_live_idx ON room_messages(room_id, trimmed, seq)',
+];
 
 export const SCHEMA_DDL = `
 CREATE TABLE room_store_meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -34,30 +42,44 @@ CREATE TABLE room_messages(
   PRIMARY KEY (room_id, seq),
   UNIQUE (room_id, message_id)
 ) WITHOUT ROWID;
-CREATE INDEX room_messages_id_idx ON room_messages(message_id);
-CREATE INDEX room_messages_live_idx ON room_messages(room_id, trimmed, seq);
+${INDEX_DDL.join(';\n')};
 INSERT INTO room_store_meta(key, value) VALUES ('revision', '0');
 `;
 
-/** Tables and columns a database of schema 4 has, in their order. */
-export const SCHEMA_COLUMNS: Readonly<Record<string, readonly string[]>> = {
-  room_store_meta: ['key', 'value'],
-  rooms: [
-    'id',
-    'title',
-    'mode',
-    'members_json',
-    'watermarks_json',
-    'run_json',
-    'created_at',
-    'updated_at',
-    'row_revision',
-    'next_seq',
-    'usage_json',
-    'member_policies_json',
-  ],
-  room_messages: ['room_id', 'seq', 'message_id', 'payload_json', 'trimmed'],
+/** Table → its columns. */
+export type StoredColumns = Readonly<Record<string, readonly string[]>>;
+
+const GROUP_COLUMNS = [
+  'id',
+  'title',
+  'mode',
+  'members_json',
+  'watermarks_json',
+  'run_json',
+  'created_at',
+  'updated_at',
+  'row_revision',
+] as const;
+
+/** Tables and columns of each version that can be read, in their order; `migrations.ts` leads from one to the next. */
+export const SCHEMA_COLUMNS: Readonly<Record<number, StoredColumns>> = {
+  1: {
+    room_store_meta: ['key', 'value'],
+    rooms: GROUP_COLUMNS,
+    room_messages: ['room_id', 'ordinal', 'message_id', 'payload_json'],
+  },
+  2: withGroupColumns('next_seq'),
+  3: withGroupColumns('next_seq', 'usage_json'),
+  4: withGroupColumns('next_seq', 'usage_json', 'member_policies_json'),
 };
+
+function withGroupColumns(...added: string[]): StoredColumns {
+  return {
+    room_store_meta: ['key', 'value'],
+    rooms: [...GROUP_COLUMNS, ...added],
+    room_messages: ['room_id', 'seq', 'message_id', 'payload_json', 'trimmed'],
+  };
+}
 
 /** The index without which reading a window walks the whole group. */
 export const LIVE_INDEX = 'room_messages_live_idx';
@@ -67,7 +89,7 @@ export const LIVE_INDEX = 'room_messages_live_idx';
  * and they are made when it is opened.
  */
 export const EXT_DDL = `
-CREATE TABLE IF NOT EXISTS ext_meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+${EXT_META_DDL};
 CREATE TABLE IF NOT EXISTS ext_groups(
   room_id TEXT PRIMARY KEY REFERENCES rooms(id) ON DELETE CASCADE,
   total INTEGER NOT NULL,
@@ -91,3 +113,11 @@ ${REMOVALS_DDL};
 ${OUTBOX_DDL};
 ${COMMANDS_DDL};
 `;
+
+/** Makes an empty group database of a new file. */
+export function buildStore(sqlite: Sqlite.Database): void {
+  sqlite.pragma(`application_id = ${APPLICATION_ID}`);
+  sqlite.pragma(`user_version = ${SCHEMA_VERSION}`);
+  sqlite.exec(SCHEMA_DDL);
+  sqlite.exec(EXT_DDL);
+}

@@ -1,4 +1,5 @@
 import { type GroupMessage, type GroupMessagePayload, wellFormed } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import { messageWeight, readWatermarks, shiftBoundaries, shiftWatermarks } from '@flowly/groups';
 import type { Database } from '../core/database';
 import { storablePayload } from './messages';
@@ -96,6 +97,7 @@ export class GroupTransaction extends GroupReader {
     );
     if (changed === 0) throw new Error('The group was decided on outside of the transaction.');
     this.unwritten.delete(group.id);
+    faultPoint('group-stored');
     return { ...group, rowRevision: this.rules.revision };
   }
 
@@ -120,6 +122,7 @@ export class GroupTransaction extends GroupReader {
       stored.id,
       json,
     );
+    faultPoint('message-stored');
     this.referToMedia(group.id, stored);
     this.unwritten.add(group.id);
     return { group: this.grown(group, messageWeight(stored)), message: { ...stored, seq } };

@@ -1,7 +1,6 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { buildSync } from 'esbuild';
+import { ChildPrograms } from './child-programs';
 import { type GroupFixture, groupFixture } from './group-fixture';
 
 /** The same library in a process of its own: adds messages `<name>-<n>` to a group, each in one commit. */
@@ -22,40 +21,20 @@ void (async () => {
 })();
 `;
 
-const ROOT = join(__dirname, '../../../..');
-
 let fixture: GroupFixture;
-let program: string;
-const children: ChildProcess[] = [];
+let programs: ChildPrograms;
 
 beforeEach(async () => {
   fixture = await groupFixture(10_000);
-  program = join(fixture.home, 'program.cjs');
-  buildSync({
-    stdin: { contents: PROGRAM, resolveDir: __dirname, loader: 'ts' },
-    bundle: true,
-    platform: 'node',
-    external: ['better-sqlite3'],
-    tsconfig: join(ROOT, 'tsconfig.base.json'),
-    outfile: program,
-  });
+  programs = new ChildPrograms(PROGRAM, join(fixture.home, 'program.cjs'));
 });
 afterEach(async () => {
-  const left = children
-    .splice(0)
-    .filter((child) => child.exitCode === null && child.signalCode === null);
-  await Promise.all(left.map((child) => (child.kill('SIGKILL'), once(child, 'exit'))));
+  await programs.end();
   fixture.end();
 });
 
-function start(groupId: string, name: string, count: number): ChildProcess {
-  const child = spawn(process.execPath, [program, fixture.home, groupId, name, String(count)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...process.env, NODE_PATH: join(ROOT, 'node_modules') },
-  });
-  children.push(child);
-  return child;
-}
+const args = (groupId: string, name: string, count: number) =>
+  [fixture.home, groupId, name, String(count)] as const;
 
 async function stored(groupId: string): Promise<string[]> {
   const { messages, total } = await fixture.store.read((groups) =>
@@ -68,9 +47,9 @@ async function stored(groupId: string): Promise<string[]> {
 
 it('processes that write the same group at once lose nothing', async () => {
   const { id } = await fixture.insert();
-  const others = ['a', 'b'].map((name) => once(start(id, name, 100), 'exit'));
+  const others = ['a', 'b'].map((name) => programs.run(...args(id, name, 100)));
   for (let n = 0; n < 100; n++) await fixture.append(id, { content: `c-${n}` });
-  expect((await Promise.all(others)).map(([code]) => code)).toEqual([0, 0]);
+  await Promise.all(others);
 
   const contents = await stored(id);
   expect(contents).toHaveLength(300);
@@ -83,7 +62,7 @@ it('processes that write the same group at once lose nothing', async () => {
 
 it('what a process had committed when it was killed is there, whole', async () => {
   const { id } = await fixture.insert();
-  const child = start(id, 'a', 100_000);
+  const child = programs.start(...args(id, 'a', 100_000));
   let said = '';
   child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     said += text;

@@ -14,6 +14,8 @@ export interface ServiceInstance {
   readonly url: string;
   readonly pid: number | undefined;
   readonly running: boolean;
+  /** Resolves when it has ended, however it did. */
+  readonly gone: Promise<void>;
   /** Everything it has printed so far, over all its lives. */
   readonly stdout: string;
   /** Ends it with this signal (default SIGKILL) and waits until it is gone. */
@@ -25,6 +27,15 @@ export interface ServiceInstance {
   /** Freezes it (SIGSTOP) as a machine that is out of breath would, until `resume`. */
   pause(): void;
   resume(): void;
+}
+
+export interface LifeOptions {
+  /** Further environment. */
+  env?: NodeJS.ProcessEnv;
+  /** Which folder of builds it is started from; default `dist`. */
+  build?: 'dist' | 'dist/faults';
+  /** It is no accident when it ends by itself. */
+  mortal?: boolean;
 }
 
 /** A service must have ended this long after SIGTERM. */
@@ -49,6 +60,7 @@ export class ServiceProcess implements ServiceInstance {
     readonly url: string,
     private readonly root: string,
     private readonly env: NodeJS.ProcessEnv,
+    private readonly options: LifeOptions = {},
   ) {}
 
   get pid(): number | undefined {
@@ -59,20 +71,26 @@ export class ServiceProcess implements ServiceInstance {
     return this.#child !== undefined;
   }
 
+  get gone(): Promise<void> {
+    return this.#gone;
+  }
+
   get stdout(): string {
     return this.#printed.join('');
   }
 
   start(): void {
     if (this.#child !== undefined) return;
-    const main = path.join(this.root, 'dist', 'apps', this.name, 'main.js');
-    const child = spawn(process.execPath, ['--enable-source-maps', main], {
+    const { build = 'dist', env, mortal = false } = this.options;
+    const main = path.join(this.root, build, 'apps', this.name, 'main.js');
+    const codeCache = path.join(this.root, 'libs', 'testing', 'src', 'system', 'code-cache.js');
+    const child = spawn(process.execPath, ['--require', codeCache, main], {
       cwd: this.root,
-      env: this.env,
+      env: { ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     this.#child = child;
-    this.#expected = false;
+    this.#expected = mortal;
     living.add(child);
     for (const output of [child.stdout, child.stderr]) {
       output.setEncoding('utf8').on('data', (text: string) => this.#printed.push(text));

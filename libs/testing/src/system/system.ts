@@ -9,6 +9,7 @@ import { startRedis, type TestRedis } from '../redis';
 import {
   ServiceProcess,
   services,
+  type LifeOptions,
   type ServiceInstance,
   type ServiceName,
 } from './service-process';
@@ -83,13 +84,14 @@ export class System {
   }
 
   /** Starts one more process of a service; a gateway gets a port of its own. */
-  async add(name: ServiceName): Promise<ServiceInstance> {
+  async add(name: ServiceName, options?: LifeOptions): Promise<ServiceInstance> {
     const count = this.instances.filter((each) => each.name === name).length;
     const label = count === 0 ? name : `${name}#${count + 1}`;
     const port = name === 'gateway' ? await freePort() : undefined;
     const url = port === undefined ? '' : `http://127.0.0.1:${port}`;
     const root = this.options.root ?? workspaceRoot();
-    const instance = new ServiceProcess(name, label, url, root, this.#environment(port));
+    const env = this.#environment(port);
+    const instance = new ServiceProcess(name, label, url, root, env, options);
     this.instances.push(instance);
     instance.start();
     return instance;

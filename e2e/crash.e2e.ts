@@ -1,0 +1,119 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import type { GroupEvent } from '@flowly/contract';
+import { faultPoints } from '@flowly/faults';
+import { services, wholeHistory, type Client } from '@flowly/testing';
+import { FaithfulClient } from './support/faithful-client';
+import { expectAllDone, expectWholeSteps } from './support/group-states';
+import { MortalOrchestrators, type Death } from './support/mortal-orchestrators';
+import { Panels } from './support/panels';
+import { randomBy, seedOfThisRun } from './support/random';
+import { useWorld } from './support/world';
+
+const DEATHS = Number(process.env['E2E_DEATHS'] ?? 200);
+const MEMBERS = ['default', 'writer', 'reviewer'];
+/** The pass at which one dies, at most; a few messages have every point passed as often. */
+const MOST_PASSES = 3;
+/** How long a send and a run may take while one orchestrator after the other dies of them. */
+const PATIENCE_MS = 40_000;
+/** Whoever has not come to its pass by then never does. */
+const DEATH_MS = PATIENCE_MS + 5_000;
+const FILE = { fileName: 'a.bin', mimeType: 'x/y', content: 'AAAA' };
+const ROOT = path.resolve(__dirname, '..');
+
+const seed = seedOfThisRun();
+const world = useWorld({
+  bots: MEMBERS.slice(1),
+  limits: { jobLockMs: 400, jobStalledMs: 100, reconcileMs: 150 },
+});
+
+beforeAll(() => {
+  rmSync(path.join(ROOT, 'dist', 'faults'), { recursive: true, force: true });
+  const args = ['tools/build.mjs', 'apps/group-orchestrator', '--faults'];
+  execFileSync(process.execPath, args, { cwd: ROOT });
+}, 30_000);
+
+it('what users run holds no fault point, and a test build holds every one', async () => {
+  const bundle = (...folders: string[]) =>
+    readFile(path.join(ROOT, 'dist', ...folders, 'main.js'), 'utf8');
+  const calls = faultPoints.map((point) => `faultPoint("${point}")`);
+  const traces = [...calls, 'faultPoint', 'FLOWLY_FAULT', 'SIGSTOP'];
+  for (const app of services) {
+    const code = await bundle('apps', app);
+    expect(traces.filter((trace) => code.includes(trace))).toEqual([]);
+  }
+  const code = await bundle('faults', 'apps', 'group-orchestrator');
+  expect(calls.filter((call) => !code.includes(call))).toEqual([]);
+});
+
+it(`${DEATHS} times, an orchestrator dies in the middle of a step (E2E_SEED=${seed})`, async () => {
+  const client = await FaithfulClient.connect(world.system);
+  const panels = await Panels.open(world, client, MEMBERS, 2);
+  const councils = await Panels.open(world, client, MEMBERS, 1, 'council');
+  const watcher = await world.connect();
+  await watcher.call('profiles.rooms.list', { eventMode: 'delta-v1' });
+
+  const orchestrators = new MortalOrchestrators(world.system, deathsBy(randomBy(seed)));
+  try {
+    await orchestrators.takeOver();
+    const over = new AbortController();
+    const killing = killAll(orchestrators).finally(() => over.abort());
+    const posting = [panels, councils].map((each) => keepPosting(each, watcher, over.signal));
+    await Promise.all([killing, ...posting]);
+
+    for (const each of [panels, councils]) {
+      await each.expectWhole();
+      await each.expectNothingLeft();
+      for (const groupId of each.groupIds) await expectToldOnce(watcher, groupId);
+    }
+    await councils.expectInTurn();
+    expectAllDone(world.system.home);
+    const [panelCalls, councilCalls] = [await panels.taken(), await councils.taken()];
+    expect(world.models.calls).toHaveLength(panelCalls * 3 + councilCalls * 5);
+  } finally {
+    await orchestrators.end();
+    client.end();
+  }
+  client.assertFramesFit();
+}, 240_000);
+
+/** Every point as often as the others, in an order and at passes that the seed decides. */
+function deathsBy(random: () => number): Death[] {
+  const points = faultPoints.filter((point) => point !== 'service-starts');
+  return Array.from({ length: DEATHS }, (_, index) => ({
+    order: random(),
+    point: points[index % points.length] ?? 'committed',
+    pass: 1 + Math.floor(random() * MOST_PASSES),
+  })).sort((one, other) => one.order - other.order);
+}
+
+/** After each death, before anybody takes over, every group is as some step left it. */
+async function killAll(orchestrators: MortalOrchestrators): Promise<void> {
+  for (let count = 0; count < DEATHS; count++) {
+    await orchestrators.death(DEATH_MS);
+    expectWholeSteps(world.system.home);
+    await orchestrators.succeed();
+  }
+}
+
+/** One message after the other in every group, each when all has been said on the one before. */
+async function keepPosting(panels: Panels, watcher: Client, over: AbortSignal): Promise<void> {
+  while (!over.aborted) {
+    const since = watcher.mark;
+    expect(await panels.post(PATIENCE_MS, { attachments: [FILE] })).toBe(true);
+    for (const id of panels.groupIds)
+      await watcher.waitForGroup(id, isEnd, { since, timeoutMs: PATIENCE_MS });
+  }
+}
+
+const isEnd = ({ type, room }: GroupEvent) => type === 'run-state' && room?.running === false;
+
+/** Whoever only listens has heard of every message, once and in order; the first event need not say what it adds. */
+async function expectToldOnce(watcher: Client, groupId: string): Promise<void> {
+  const history = await wholeHistory(watcher, groupId);
+  const told = watcher.groupEvents(groupId).flatMap(({ appended = [] }) => appended);
+  const untold = told[0]?.seq === 0 ? 0 : 1;
+  expect(told.map(({ seq }) => seq)).toEqual(history.slice(untold).map(({ seq }) => seq));
+}

@@ -1,0 +1,2 @@
+export { faultPoint } from './fault-point';
+export { faultPoints, type FaultPoint } from './points';

@@ -1,0 +1,41 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, existsSync, linkSync, openSync, renameSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { ContractError } from '@flowly/contract';
+import { syncToDisk } from '../core/sync-to-disk';
+import { fileErrorCode } from '../media/media-file';
+import { copyStore, removeDatabase } from './copy-store';
+import { FILE_NAME } from './open';
+
+/**
+ * Writes the groups as they are at this moment into one file (0600), whoever writes meanwhile (store.md §5). The file is
+ * there when it is whole and was looked through, or not at all. Media files are not in it: copied after it, the folder
+ * `media` holds all that it refers to.
+ * @throws ContractError ROOM_STORE_INVALID, ROOM_STORE_LIMIT: the groups cannot be read as they are; an error of the
+ *   file system, EEXIST when there is such a file
+ */
+export function backUpGroupStore({ home, to }: { home: string; to: string }): void {
+  const file = join(home, FILE_NAME);
+  if (!existsSync(file)) throw new ContractError('ROOM_STORE_INVALID', 'There are no groups yet.');
+  const part = `${to}.${randomUUID()}.part`;
+  try {
+    copyStore(file, part);
+    publish(part, to);
+    syncToDisk(dirname(to));
+  } finally {
+    removeDatabase(part);
+  }
+}
+
+const NO_LINKS: readonly (string | null)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
+
+/** Gives the file a name that nothing has. Not every disk that takes backups knows links. */
+function publish(part: string, to: string): void {
+  try {
+    linkSync(part, to);
+  } catch (error) {
+    if (!NO_LINKS.includes(fileErrorCode(error))) throw error;
+    closeSync(openSync(to, 'wx', 0o600));
+    renameSync(part, to);
+  }
+}
