@@ -7,4 +7,6 @@ module.exports = {
     '<rootDir>/e2e/jest.config.js',
   ],
   testSequencer: '<rootDir>/tools/jest-sequencer.js',
+  testTimeout: 30_000,
+  slowTestThreshold: 30,
 };

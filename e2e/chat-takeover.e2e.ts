@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { Redis } from 'ioredis';
 import { Gate, type ServiceName } from '@flowly/testing';
 import { Conversation, textOf } from './support/conversation';
+import { loseRedis } from './support/lose-redis';
 import { QUICK_CLOCKS } from './support/quick-clocks';
 import { useWorld } from './support/world';
 
@@ -91,9 +91,7 @@ it.each<ServiceName>(['gateway', 'bot-runner'])(
     await chat.send('Hello', { idempotencyKey });
     await chat.terminal(idempotencyKey);
     const asked = world.models.calls.length;
-    const redis = new Redis(world.system.redis.url);
-    await redis.flushall();
-    redis.disconnect();
+    await loseRedis(world.system, world.client);
     await world.system.service(name).restart();
     await world.system.ready();
     const later = chat.through(await world.connect());

@@ -1,5 +1,4 @@
 import Database from 'better-sqlite3';
-import { Redis } from 'ioredis';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GroupView } from '@flowly/contract';
 import {
@@ -28,6 +27,7 @@ import {
   runs,
   toolResults,
 } from './support/group-requests';
+import { loseRedis } from './support/lose-redis';
 import { QUICK_CLOCKS } from './support/quick-clocks';
 import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
@@ -139,10 +139,7 @@ describe('a member that waits for its user', () => {
   it('is answered after Redis has lost everything', async () => {
     const { client, system } = world;
     const pending = await askedIn(world, [runs('echo after-all'), 'Done']);
-    const redis = new Redis(system.redis.url);
-    await redis.flushall();
-    redis.disconnect();
-    expect((await client.closed).code).toBe(1012);
+    await loseRedis(system, client);
     const fresh = await world.reconnect();
     const room = await getGroup(fresh, pending.id);
     expect(room).toMatchObject({ needsUser: true, attentions: [pending.attention] });

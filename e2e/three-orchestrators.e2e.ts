@@ -12,6 +12,8 @@ import { useWorld } from './support/world';
 const LOAD_MS = 30_000;
 const HOLD_MS = 1_000;
 const HOLDS = 4;
+/** Between the messages of a group: what runs beside this test needs its share of the machine. */
+const PAUSE_MS = 40;
 const BOTS = ['default', 'writer'];
 
 /** Where each service writes how it came to the lock; see `support/lock-watch.js`. */
@@ -121,6 +123,7 @@ class Load {
           .groupEvents(id, mark)
           .some(({ type, room }) => type === 'run-state' && room?.running === false);
       await until(isIdle, 20_000, 'the run does not end');
+      await sleep(PAUSE_MS);
     }
   }
 

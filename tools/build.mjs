@@ -72,8 +72,9 @@ const outcome = await build({
   target: 'node20',
   format: 'cjs',
   supported: { 'dynamic-import': false }, // a native package is required then, whoever has compiled the bundle
-  // Read by node at each start: too much for a process that lives for a second.
+  // What node reads at each start, it reads for a process that lives for a second.
   sourcemap: !withFaults,
+  minifyWhitespace: withFaults,
   keepNames: true,
   // What is compiled to nothing must not be called either: an empty function goes with its calls.
   define: { FLOWLY_FAULT_POINTS: String(withFaults) },

@@ -1,10 +1,10 @@
 // Runs `tools/start.mjs` against fake services, in folders of its own.
 import { spawn, type ChildProcess } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePort } from '@flowly/testing';
 
 const WORKER = 'setInterval(() => undefined, 1000);';
 
@@ -50,15 +50,7 @@ export class Bench {
   }
 
   static async make(apps: FakeApps = {}): Promise<Bench> {
-    const probe = net.createServer();
-    const port = await new Promise<number>((resolve) => {
-      probe.listen(0, '127.0.0.1', () => {
-        const address = probe.address();
-        resolve(typeof address === 'object' && address ? address.port : 0);
-      });
-    });
-    await new Promise((resolve) => probe.close(resolve));
-    return new Bench(port, apps);
+    return new Bench(await freePort(), apps);
   }
 
   start(env: Record<string, string> = {}): Start {

@@ -1,9 +1,9 @@
 // Redis of an installation: the one of REDIS_URL, or a private server inside the data folder.
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import net from 'node:net';
 import path from 'node:path';
 import { Complaint } from './command.mjs';
+import { freePort } from './free-port.mjs';
 import { ping } from './resp.mjs';
 import { until } from './wait.mjs';
 
@@ -70,16 +70,4 @@ function readPassword(file) {
   const password = randomBytes(32).toString('hex');
   writeFileSync(file, password, { mode: 0o600 });
   return password;
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = net.createServer();
-    probe.once('error', reject);
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address();
-      probe.close(() => resolve(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }

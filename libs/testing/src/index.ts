@@ -1,3 +1,4 @@
+export { freePort } from './free-port';
 export * from './model-server';
 export * from './redis';
 export * from './system';

@@ -61,7 +61,7 @@ async function startServer(port: number, folder: string): Promise<ChildProcess> 
   server.once('error', (error) => (failure = error));
   server.once('exit', (code) => (failure ??= new Error(`redis-server ended with code ${code}`)));
   const deadline = Date.now() + START_TIMEOUT_MS;
-  while (!(await answersPing(port))) {
+  while (!(await answers(port, server.pid))) {
     if (failure) throw failure;
     if (Date.now() > deadline) {
       await end(server, 'SIGKILL');
@@ -79,16 +79,21 @@ async function end(server: ChildProcess, signal: NodeJS.Signals): Promise<void> 
   await gone;
 }
 
-function answersPing(port: number): Promise<boolean> {
+/** Whether it is this server that answers on the port, and no other. */
+function answers(port: number, pid: number | undefined): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = net.connect(port, '127.0.0.1');
-    const finish = (answer: boolean) => {
+    let answer = '';
+    const finish = (isOurs: boolean) => {
       socket.destroy();
-      resolve(answer);
+      resolve(isOurs);
     };
     socket.setTimeout(1000, () => finish(false));
-    socket.once('connect', () => socket.write('PING\r\n'));
-    socket.once('data', (data) => finish(data.toString().startsWith('+PONG')));
+    socket.once('connect', () => socket.write('INFO server\r\n'));
+    socket.on('data', (data) => {
+      answer += data.toString();
+      if (answer.includes(`process_id:${pid}\r\n`)) finish(true);
+    });
     socket.once('error', () => finish(false));
     socket.once('close', () => finish(false));
   });
