@@ -9,11 +9,31 @@ const aliases = Object.fromEntries(
   ]),
 );
 
+/** Packages that are loaded once in a worker (tools/jest-outer.js). What has state or mocks of its own is not among them. */
+const OUTER = [
+  '@ai-sdk',
+  '@nestjs',
+  '@pydantic',
+  'bullmq',
+  'fastify',
+  'ioredis',
+  'nestjs-pino',
+  'pino',
+  'pino-http',
+  'prom-client',
+  'reflect-metadata',
+  'rxjs',
+  'ws',
+  'zod',
+].join('|');
+
 module.exports = {
-  testEnvironment: 'node',
+  testEnvironment: `${__dirname}/tools/jest-environment.js`,
+  transformIgnorePatterns: [`/node_modules/(?!(?:${OUTER})/)`],
   testMatch: ['<rootDir>/**/*.spec.ts', '<rootDir>/**/*.int.ts'],
   moduleNameMapper: aliases,
   transform: {
+    [`/node_modules/(?:${OUTER})/.*\\.c?js$`]: `${__dirname}/tools/jest-outer.js`,
     '^.+\\.ts$': [
       '@swc/jest',
       {

@@ -1,4 +1,4 @@
-const { TestEnvironment } = require('jest-environment-node');
+const TestEnvironment = require('../../tools/jest-environment.js');
 
 /** Tells the hooks of a file which of its tests failed, so that they can print the services' output. */
 module.exports = class extends TestEnvironment {

@@ -1,5 +1,9 @@
 import { createHash } from 'node:crypto';
+import { z } from 'zod';
 import type { RedisClient } from './connection';
+
+/** NOSCRIPT is the protocol's error code: the first word of an error reply. */
+const noScriptSchema = z.object({ message: z.string().startsWith('NOSCRIPT ') });
 
 /** A Lua script called by its hash and sent whole only when the server does not have it. */
 export class Script {
@@ -13,8 +17,7 @@ export class Script {
     try {
       return await redis.evalsha(this.sha, keys.length, ...keys, ...args);
     } catch (error) {
-      // NOSCRIPT is the protocol's error code: the first word of an error reply.
-      if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT ')) throw error;
+      if (!noScriptSchema.safeParse(error).success) throw error;
       return redis.eval(this.source, keys.length, ...keys, ...args);
     }
   }
