@@ -107,6 +107,22 @@ it('two processes that start at once do it once', async () => {
   expect(done.sort()).toEqual([false, true]);
 });
 
+it('not while another process is at it, unless that has died', async () => {
+  await remove(await fill(1_100));
+  const claim = (seconds: number) =>
+    fixture.other((sqlite) =>
+      sqlite
+        .prepare("INSERT OR REPLACE INTO ext_meta(key, value) VALUES ('reclaim', ?)")
+        .run(String(seconds)),
+    );
+  claim(nowS() - 60);
+  expect(await reclaim()).toBe(false);
+  claim(nowS() - 700);
+  expect(await reclaim()).toBe(true);
+  const claims = "SELECT count(*) FROM ext_meta WHERE key = 'reclaim'";
+  expect(fixture.other((sqlite) => sqlite.prepare(claims).pluck().get())).toBe(0);
+});
+
 it('gives up in time when another writes, and changes nothing', async () => {
   await remove(await fill(1_100));
   const other = await openGroupStore({ home: fixture.home, busyMs: 5_000 });

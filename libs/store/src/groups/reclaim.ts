@@ -18,27 +18,39 @@ SELECT page_size * freelist_count >= 4194304 AND freelist_count * 4 >= page_coun
     AND CAST(value AS REAL) BETWEEN unixepoch('subsec') - 2592000 AND unixepoch('subsec')) AS due
 FROM pragma_page_size, pragma_page_count, pragma_freelist_count`;
 
+/**
+ * Of several processes that start at once the first does it. One that died meanwhile keeps the others from it for ten
+ * minutes.
+ */
+const CLAIM = `
+INSERT INTO ext_meta(key, value) SELECT 'reclaim', CAST(unixepoch('subsec') AS TEXT) FROM (${IS_DUE})
+  WHERE due AND NOT EXISTS (SELECT 1 FROM ext_meta WHERE key = 'reclaim'
+    AND CAST(value AS REAL) BETWEEN unixepoch('subsec') - 600 AND unixepoch('subsec'))
+  ON CONFLICT(key) DO UPDATE SET value = excluded.value`;
+const GIVE_BACK = "DELETE FROM ext_meta WHERE key = 'reclaim'";
+
 /** Counts no `revision` up: nothing that is stored changes. */
 const NOTE = `
+BEGIN IMMEDIATE;
 INSERT INTO room_store_meta(key, value) VALUES ('last_vacuum', CAST(unixepoch('subsec') AS TEXT))
-  ON CONFLICT(key) DO UPDATE SET value = excluded.value`;
+  ON CONFLICT(key) DO UPDATE SET value = excluded.value;
+${GIVE_BACK};
+COMMIT`;
 
 /**
  * Runs in a thread of its own, as text, so that it needs no file beside the bundled service. Whether it is due is read
- * again before each attempt: another process may have done it while this one waited.
+ * again before each attempt: somebody may have begun a run while this one waited.
  */
 const THREAD = `
 const { parentPort, workerData } = require('node:worker_threads');
-const { driver, file, isDue, note, until } = workerData;
+const { driver, file, isDue, claim, giveBack, note, until } = workerData;
 const database = new (require(driver))(file, { fileMustExist: true, timeout: 5 });
 const pause = new Int32Array(new SharedArrayBuffer(4));
 
-function vacuumWhenFree() {
+function whenFree(work) {
   for (;;) {
-    if (database.prepare(isDue).pluck().get() !== 1) return false;
     try {
-      database.exec('VACUUM');
-      return true;
+      return work();
     } catch (error) {
       if (!String(error.code).startsWith('SQLITE_BUSY') || Date.now() > until) throw error;
       Atomics.wait(pause, 0, 0, 20);
@@ -46,12 +58,26 @@ function vacuumWhenFree() {
   }
 }
 
-const done = vacuumWhenFree();
-if (done) {
-  database.pragma('busy_timeout = 5000');
-  database.exec(note);
-  database.pragma('wal_checkpoint(TRUNCATE)');
+function vacuum() {
+  if (database.prepare(isDue).pluck().get() !== 1) return false;
+  database.exec('VACUUM');
+  return true;
 }
+
+function reclaim() {
+  let done = false;
+  try {
+    done = whenFree(vacuum);
+  } finally {
+    database.pragma('busy_timeout = 5000');
+    database.exec(done ? note : giveBack);
+  }
+  if (done) database.pragma('wal_checkpoint(TRUNCATE)');
+  return done;
+}
+
+const isClaimed = whenFree(() => database.prepare(claim).run().changes === 1);
+const done = isClaimed && reclaim();
 database.close();
 parentPort.postMessage(done);
 `;
@@ -73,6 +99,8 @@ export async function reclaimSpace(database: Database, patienceMs = PATIENCE_MS)
       driver: require.resolve('better-sqlite3'),
       file: database.file,
       isDue: IS_DUE,
+      claim: CLAIM,
+      giveBack: GIVE_BACK,
       note: NOTE,
       until: Date.now() + patienceMs,
     },
