@@ -1,6 +1,6 @@
 // `npm run backup -- --to FILE`: the groups of a data folder in one file, also while Flowly runs.
 import { existsSync, statSync } from 'node:fs';
-import { Complaint } from './lib/command.mjs';
+import { Complaint, orComplain } from './lib/command.mjs';
 import { fileOption } from './lib/file-option.mjs';
 import { loadLibraries } from './lib/libraries.mjs';
 import { flowlyHome } from './lib/paths.mjs';
@@ -13,14 +13,10 @@ Usage: npm run backup -- --to FILE
 FLOWLY_HOME says which data folder (default ~/.flowly). Attachments are in its folder "media", which is copied
 after this, and bots in their own folders.`;
 
-try {
+await orComplain(async () => {
   const to = fileOption(process.argv.slice(2), 'to', HELP);
   if (to !== undefined) await backUp(flowlyHome(process.env), to);
-} catch (error) {
-  if (!(error instanceof Complaint)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+});
 
 /**
  * @param {string} home

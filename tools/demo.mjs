@@ -1,5 +1,5 @@
 // `npm run demo`: two bots in a group answer a question on a running system.
-import { Complaint } from './lib/command.mjs';
+import { orComplain } from './lib/command.mjs';
 import { ask } from './demo/ask.mjs';
 import { BOTS, setBots, demoGroup } from './demo/cast.mjs';
 import { Gateway } from './demo/gateway.mjs';
@@ -7,15 +7,11 @@ import { HELP, readOptions } from './demo/options.mjs';
 import { Screen } from './demo/screen.mjs';
 import { usageLines } from './demo/usage.mjs';
 
-try {
+await orComplain(async () => {
   const options = readOptions(process.argv.slice(2));
   if (options.help) console.log(HELP);
   else await converse(options);
-} catch (error) {
-  if (!(error instanceof Complaint)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+});
 
 /** @param {import('./demo/options.mjs').DemoOptions} options */
 async function converse({ question, brain }) {

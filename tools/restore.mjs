@@ -1,7 +1,7 @@
 // `npm run restore -- --from FILE`: puts a backup in the place of the groups of a data folder.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
-import { Complaint } from './lib/command.mjs';
+import { Complaint, orComplain } from './lib/command.mjs';
 import { fileOption } from './lib/file-option.mjs';
 import { loadLibraries } from './lib/libraries.mjs';
 import { lockHome } from './lib/lock.mjs';
@@ -16,14 +16,10 @@ Usage: npm run restore -- --from FILE
 
 FLOWLY_HOME says which data folder (default ~/.flowly), REDIS_URL which Redis its services use, if not their own.`;
 
-try {
+await orComplain(async () => {
   const from = fileOption(process.argv.slice(2), 'from', HELP);
   if (from !== undefined) await restoreAlone(flowlyHome(process.env), from);
-} catch (error) {
-  if (!(error instanceof Complaint)) throw error;
-  console.error(error.message);
-  process.exitCode = 1;
-}
+});
 
 /**
  * With the lock of the data folder, so that nobody starts meanwhile.

@@ -8,6 +8,20 @@ import { endGroup } from './processes.mjs';
 export class Complaint extends Error {}
 
 /**
+ * Does the work of a script; a complaint is said, and the script fails.
+ * @param {() => Promise<void> | void} work
+ */
+export async function orComplain(work) {
+  try {
+    await work();
+  } catch (error) {
+    if (!(error instanceof Complaint)) throw error;
+    console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+/**
  * @typedef {object} CommandOptions
  * @property {string} [cwd]
  * @property {NodeJS.ProcessEnv} [env]

@@ -36,6 +36,8 @@ export interface LifeOptions {
   build?: 'dist' | 'dist/faults';
   /** It is no accident when it ends by itself. */
   mortal?: boolean;
+  /** A command that starts it, and becomes it: `exec` with other rights, say. */
+  launcher?: readonly string[];
 }
 
 /** A service must have ended this long after SIGTERM. */
@@ -81,10 +83,12 @@ export class ServiceProcess implements ServiceInstance {
 
   start(): void {
     if (this.#child !== undefined) return;
-    const { build = 'dist', env, mortal = false } = this.options;
+    const { build = 'dist', env, mortal = false, launcher = [] } = this.options;
     const main = path.join(this.root, build, 'apps', this.name, 'main.js');
     const codeCache = path.join(this.root, 'libs', 'testing', 'src', 'system', 'code-cache.js');
-    const child = spawn(process.execPath, ['--require', codeCache, main], {
+    const [command, ...args] = [...launcher, process.execPath, '--require', codeCache, main];
+    if (command === undefined) return;
+    const child = spawn(command, args, {
       cwd: this.root,
       env: { ...this.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -22,6 +22,8 @@ export interface SystemOptions {
   home?: string;
   /** Further environment of every service. */
   env?: NodeJS.ProcessEnv;
+  /** As in {@link LifeOptions}, for every service. */
+  launcher?: readonly string[];
   /** Limits and clocks to override (`FLOWLY_LIMITS_FILE`). */
   limits?: Partial<Limits>;
   /** Which services to start; default: one of each. */
@@ -91,7 +93,8 @@ export class System {
     const url = port === undefined ? '' : `http://127.0.0.1:${port}`;
     const root = this.options.root ?? workspaceRoot();
     const env = this.#environment(port);
-    const instance = new ServiceProcess(name, label, url, root, env, options);
+    const { launcher = [] } = this.options;
+    const instance = new ServiceProcess(name, label, url, root, env, { launcher, ...options });
     this.instances.push(instance);
     instance.start();
     return instance;
