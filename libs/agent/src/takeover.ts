@@ -59,5 +59,5 @@ function endDeadCall(bot: Bot, run: Run): void {
   const at = Date.now();
   const shown = { ...call, index: 0, iterationIdx: 0, startedAt: at };
   const end = { state: 'stopped', text: 'It was interrupted by a restart.', at } as const;
-  for (const event of new TurnEvents(bot, run).ended(shown, end)) addEvent(bot.database, event);
+  for (const event of TurnEvents.endOfDeadCall(bot, run, shown, end)) addEvent(bot.database, event);
 }

@@ -34,12 +34,20 @@ export interface CallEnd {
 
 /** Makes the events of one attempt of a run. */
 export class TurnEvents {
-  private revision = 0;
+  /** 0 is for the end of what the attempt before it was at: a client keeps the highest. */
+  private revision = 1;
 
   constructor(
     private readonly bot: Bot,
     private readonly run: Run,
   ) {}
+
+  /** The events with which an attempt that takes over ends the call of the dead one. */
+  static endOfDeadCall(bot: Bot, run: Run, call: ShownCall, end: CallEnd): BotStreamEvent[] {
+    const events = new TurnEvents(bot, run);
+    events.revision = 0;
+    return events.ended(call, end);
+  }
 
   /** The assistant calls for tools: the text so far leaves the live bubble. */
   step(iterationIdx: number, content: string, calls: readonly ToolCall[]): BotStreamEvent[] {

@@ -18,6 +18,7 @@ import {
   whyNoEvent,
   type ErrorShape,
 } from './frame-checks';
+import { RunWatch } from './run-watch';
 import { until } from './until';
 
 export interface ConnectOptions {
@@ -71,7 +72,10 @@ export async function connect(
   return client;
 }
 
-/** A client over a real socket. Every event and result is held against the contract's schema. */
+/**
+ * A client over a real socket. Every event and result is held against the contract's schema, and the events of runs
+ * against its invariants.
+ */
 export class Client {
   /** Every frame as it came, parsed, in order. */
   readonly frames: unknown[] = [];
@@ -81,6 +85,7 @@ export class Client {
   readonly closed: Promise<{ code: number; reason: string }>;
   readonly #pending = new Map<string, Pending>();
   readonly #faults: string[] = [];
+  readonly #runs = new RunWatch();
   #count = 0;
 
   constructor(readonly socket: WebSocket) {
@@ -195,7 +200,7 @@ export class Client {
     );
   }
 
-  /** @throws Error when a frame did not have the contract's shape */
+  /** @throws Error when a frame did not have the contract's shape or broke an invariant of its run */
   assertFramesFit(): void {
     if (this.#faults.length > 0) throw new Error(this.#faults.slice(0, 5).join('\n'));
   }
@@ -236,11 +241,17 @@ export class Client {
     if (!isObject(frame)) {
       this.#faults.push(`a frame that is no object: ${String(data)}`);
     } else if (frame['type'] === 'event') {
-      if (isEventFrame(frame)) this.events.push(frame);
+      if (isEventFrame(frame)) this.#takeEvent(frame);
       else this.#faults.push(whyNoEvent(frame));
     } else if (frame['type'] === 'rpc') {
       this.#answer(frame);
     }
+  }
+
+  #takeEvent(frame: EventFrame): void {
+    this.events.push(frame);
+    const fault = this.#runs.take(frame);
+    if (fault !== null) this.#faults.push(fault);
   }
 
   #answer({ id, result, error }: Record<string, unknown>): void {
