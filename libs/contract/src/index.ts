@@ -19,6 +19,7 @@ export * from './methods/group-methods';
 export * from './methods/host-methods';
 export * from './methods/method';
 export * from './methods/table';
+export * from './model-list';
 export * from './parse';
 export * from './provider-slot';
 export * from './requests';

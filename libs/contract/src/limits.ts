@@ -58,6 +58,13 @@ export const limitsSchema = z.strictObject({
   modelBetweenBytesMs: positive.default(120_000),
   modelRetries: z.number().int().min(0).default(2),
   modelRetryDelayMs: positive.default(500),
+  // lists of models
+  /** How long a provider's list counts, and how long its failure. */
+  modelListMs: positive.default(600_000),
+  modelListFailedMs: positive.default(5_000),
+  /** For all pages of a list together; less than `shutdownMs`, so that an end need not cut one off. */
+  modelListFetchMs: positive.default(7_000),
+  modelListBytes: positive.default(8 * 1024 * 1024),
   // tools of a turn
   toolIterations: positive.default(40),
   approvalMs: positive.default(120_000),

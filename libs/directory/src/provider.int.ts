@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { HomeFixture } from './home-fixture';
-import { isReady, readProviders } from './provider';
+import { isReady, readProviders, readSlot } from './provider';
 
 let fixture: HomeFixture;
 beforeEach(() => {
@@ -40,6 +40,24 @@ it('takes config.json over .env, and within .env the names in their order', () =
   expect(resolved()).toEqual({ slot: 'gemini', apiKey: 'own', source: 'config', model: null });
   fixture.write('config.json', { agents: { defaults: { provider: 'zhipu' } } });
   expect(resolved()).toMatchObject({ slot: 'zhipu', apiKey: 'first' });
+});
+
+it('reads one slot with its key and address, whether it is chosen or not', () => {
+  fixture.write('.env', 'GROQ_API_KEY=from-env');
+  fixture.write('config.json', {
+    providers: { openai: { apiKey: 'o', apiBase: 'http://x' } },
+    agents: { defaults: { provider: 'demo' } },
+  });
+  const slot = (name: 'openai' | 'groq' | 'xai' | 'demo') => readSlot(fixture.home, name);
+  expect(slot('openai')).toEqual({
+    slot: 'openai',
+    source: 'config',
+    apiKey: 'o',
+    apiBase: 'http://x',
+  });
+  expect(slot('groq')).toEqual({ slot: 'groq', source: 'env', apiKey: 'from-env' });
+  expect(slot('xai')).toEqual({ slot: 'xai', source: 'config' });
+  expect(slot('demo')).toEqual({ slot: 'demo', source: 'built-in' });
 });
 
 it('never looks at the environment of the process', () => {

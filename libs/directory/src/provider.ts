@@ -58,6 +58,13 @@ export function readProviders(folder: string): Providers {
   };
 }
 
+/** A slot with its key and address, chosen or not; read as {@link readProviders} reads. */
+export function readSlot(folder: string, wanted: ProviderSlot): Omit<ResolvedProvider, 'model'> {
+  const config = readConfig(folder);
+  const slot = slotFrom(config, readModelKeys(folder), wanted);
+  return { slot: slot.slot, source: slot.source, ...secrets(slot) };
+}
+
 /** Whether a turn can be tried: the provider has what it needs. */
 export function isReady(provider: ResolvedProvider | null): boolean {
   if (!provider) return false;
@@ -74,22 +81,27 @@ interface Slot {
 }
 
 function slotsOf(config: BotConfig, keys: ReadonlyMap<string, string>): Slot[] {
-  return providerSlots.map((slot) => {
-    if (slot === 'demo')
-      return { slot, apiKey: '', apiBase: '', source: 'built-in', hasKey: false };
-    const own = slotOf(config, slot);
-    const fromEnv = providerKeyNames[slot].flatMap((name) => keys.get(name) ?? [])[0] ?? '';
-    return {
-      slot,
-      apiKey: own.apiKey || fromEnv,
-      apiBase: own.apiBase,
-      source: !own.apiKey && fromEnv ? 'env' : 'config',
-      // A server of one's own needs an address, not a key.
-      hasKey: (own.apiKey || fromEnv) !== '' || (slot === 'vllm' && own.apiBase !== ''),
-    };
-  });
+  return providerSlots.map((slot) => slotFrom(config, keys, slot));
 }
 
-function resolved({ slot, source, apiKey, apiBase }: Slot, model: string | null): ResolvedProvider {
-  return { slot, source, ...(apiKey && { apiKey }), ...(apiBase && { apiBase }), model };
+function slotFrom(config: BotConfig, keys: ReadonlyMap<string, string>, slot: ProviderSlot): Slot {
+  if (slot === 'demo') return { slot, apiKey: '', apiBase: '', source: 'built-in', hasKey: false };
+  const own = slotOf(config, slot);
+  const fromEnv = providerKeyNames[slot].flatMap((name) => keys.get(name) ?? [])[0] ?? '';
+  return {
+    slot,
+    apiKey: own.apiKey || fromEnv,
+    apiBase: own.apiBase,
+    source: !own.apiKey && fromEnv ? 'env' : 'config',
+    // A server of one's own needs an address, not a key.
+    hasKey: (own.apiKey || fromEnv) !== '' || (slot === 'vllm' && own.apiBase !== ''),
+  };
+}
+
+function resolved(slot: Slot, model: string | null): ResolvedProvider {
+  return { slot: slot.slot, source: slot.source, ...secrets(slot), model };
+}
+
+function secrets({ apiKey, apiBase }: Slot): { apiKey?: string; apiBase?: string } {
+  return { ...(apiKey && { apiKey }), ...(apiBase && { apiBase }) };
 }

@@ -1,7 +1,16 @@
-import type { Usage } from '@flowly/contract';
+import type { ListedModel, Usage } from '@flowly/contract';
 import { ModelFailure } from './failure';
 import { pause } from './pause';
 import type { ModelEvent, ModelRequest, ModelToolCall } from './request';
+
+/** How the demo model stands in `model.list`. */
+export const demoListed: ListedModel = {
+  id: 'demo',
+  name: 'Demo',
+  description: 'Built in and offline, not a real AI.',
+  contextWindow: null,
+  tags: ['offline'],
+};
 
 const WORD_MS = 4;
 const SLOW_DEFAULT_S = 10;

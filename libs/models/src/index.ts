@@ -1,4 +1,11 @@
 export { ModelAborted, ModelFailure } from './failure';
+export {
+  listModels,
+  windowOf,
+  type ListTarget,
+  type ModelList,
+  type ModelListLimits,
+} from './model-lists';
 export { providers, type Provider } from './providers';
 export { streamModel } from './stream';
 export type {

@@ -38,7 +38,7 @@ it('says in full where the key of Gemini goes', () => {
 
 it('asks a compatible server without a key at its default address', () => {
   expect(refusal({ slot: 'vllm', model: 'm' })).toBe('');
-  expect(baseOf({ slot: 'vllm', model: 'm' })).toBe('http://127.0.0.1:8000/v1');
+  expect(baseOf({ slot: 'vllm' })).toBe('http://127.0.0.1:8000/v1');
 });
 
 it('needs a model', () => {

@@ -25,7 +25,7 @@ export function checkTarget(target: ModelTarget): void {
 }
 
 /** Where requests for this target go, without a slash at the end. */
-export function baseOf(target: ModelTarget): string {
+export function baseOf(target: Pick<ModelTarget, 'slot' | 'apiBase'>): string {
   return (target.apiBase ?? providers[target.slot].apiBase ?? '').replace(/\/+$/, '');
 }
 

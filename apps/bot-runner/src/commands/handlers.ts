@@ -4,6 +4,7 @@ import { abortChat } from './abort-chat';
 import { configureBotCommand } from './configure-bot';
 import { createBotCommand } from './create-bot';
 import { getExecPolicy, setExecPolicy } from './exec-policy';
+import { listModelsOf } from './model-list';
 import { activeProvider, listProviders } from './providers';
 import { botSettings, botStatuses, listBots } from './read-bots';
 import { listSessions, readHistory } from './read-chat';
@@ -20,6 +21,7 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['bots.configure', configureBotCommand(runner)],
     ['provider.list', listProviders(runner)],
     ['provider.active', activeProvider(runner)],
+    ['model.list', listModelsOf(runner)],
     ['sessions.list', listSessions(runner)],
     ['chat.history', readHistory(runner)],
     ['chat.send', sendChat(runner)],

@@ -10,6 +10,7 @@ import {
   sessionsListResultSchema,
   straightChatSendParamsSchema,
 } from '../chat';
+import { modelListParamsSchema, modelListResultSchema } from '../model-list';
 import { absentable } from '../parse';
 import {
   approvalSchema,
@@ -66,6 +67,14 @@ export const botMethods = methodTable({
         .nullable(),
       model: nullableText,
     }),
+  },
+  'model.list': {
+    wire: 'model.list',
+    owner: 'bot-runner',
+    ceilingMs: LONG_CEILING_MS,
+    changes: false,
+    params: modelListParamsSchema,
+    result: modelListResultSchema,
   },
   'sessions.list': {
     wire: 'sessions.list',

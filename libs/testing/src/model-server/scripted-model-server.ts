@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { text as readText } from 'node:stream/consumers';
 import type { Answer } from './answer';
 import { dialectOf } from './dialects';
+import { offered, sendList, type ListAnswer, type ListCall, type OfferedModel } from './lists';
 import { now, type ModelCall } from './model-call';
 import { play } from './play';
 
@@ -16,9 +17,12 @@ type Handler = (call: ModelCall) => Scripted | undefined;
 export class ScriptedModelServer {
   /** Every request that could be read, in order of arrival. */
   readonly calls: ModelCall[] = [];
+  /** Every request for a list of models, in order of arrival. */
+  readonly listCalls: ListCall[] = [];
   readonly #scripts = new Map<string, Scripted[]>();
   readonly #waiting = new Set<() => void>();
   #handler: Handler = () => undefined;
+  #lists: (call: ListCall) => ListAnswer = () => ({ status: 404 });
 
   private constructor(
     private readonly server: Server,
@@ -66,6 +70,16 @@ export class ScriptedModelServer {
     this.#handler = handler;
   }
 
+  /** The models of its lists, in the form of each provider; those with pages have `pageSize` models on one. */
+  offer(models: readonly OfferedModel[], pageSize = 2): void {
+    this.#lists = offered(models, pageSize);
+  }
+
+  /** Answers requests for lists in a way of the test's own. */
+  answerLists(handler: (call: ListCall) => ListAnswer): void {
+    this.#lists = handler;
+  }
+
   callsOf(model: string): ModelCall[] {
     return this.calls.filter((call) => call.model === model);
   }
@@ -110,7 +124,13 @@ export class ScriptedModelServer {
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const at = now();
-    const path = new URL(request.url ?? '/', this.origin).pathname;
+    const { pathname: path, searchParams } = new URL(request.url ?? '/', this.origin);
+    if (request.method === 'GET') {
+      const query = Object.fromEntries(searchParams);
+      const call: ListCall = { path, query, headers: request.headers };
+      this.listCalls.push(call);
+      return sendList(this.#lists(call), response);
+    }
     const dialect = dialectOf(path);
     if (dialect === undefined) return refuse(response, 404, `no such path: ${path}`);
 
