@@ -1,9 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { Installation } from './installation';
+import { measureChats } from './measures/chats';
 import { measureSends, measureTokens } from './measures/exchanges';
+import { measureLongChat } from './measures/long-chat';
 import { measureLongHistory } from './measures/long-history';
-import { measureManyGroups, type ManyGroups } from './measures/many-groups';
+import { measureManyGroups } from './measures/many-groups';
 import { measurePanels } from './measures/panels';
 import { measureReads } from './measures/reads';
 import { measureStore } from './measures/store';
@@ -16,27 +18,35 @@ interface Result {
   rows: Row[];
   lostTokens: number;
   sentTokens: number;
-  /** Resident memory of each service in MiB, without groups and with as many as there may be. */
-  memoryMiB?: ManyGroups['memoryMiB'];
+  /** Resident memory of each service in MiB, by when. */
+  memoryMiB: Record<string, Record<string, number>>;
 }
 
 /** Measured with all services at work. */
-const ON_STAGE: readonly Part[] = ['sends', 'tokens', 'panels', 'reads'];
+const ON_STAGE: readonly Part[] = ['sends', 'tokens', 'panels', 'chats', 'reads'];
 
 const say = (line: string) => console.log(line);
 
 async function measure(options: Options): Promise<Result> {
   const { only, quick } = options;
-  const result: Result = { rows: [], lostTokens: 0, sentTokens: 0 };
+  const result: Result = { rows: [], lostTokens: 0, sentTokens: 0, memoryMiB: {} };
   const onStage = only.filter((part) => ON_STAGE.includes(part));
   if (onStage.length > 0) await measureOnStage(result, { ...options, only: onStage });
+  if (only.includes('long-chat')) {
+    say('A long conversation …');
+    const rows = await onInstallation(options, (installation) =>
+      measureLongChat(installation, quick),
+    );
+    result.rows.push(...rows);
+  }
   if (only.includes('groups')) {
     say('As many groups as there may be …');
     const { rows, memoryMiB } = await onInstallation(options, (installation) =>
       measureManyGroups(installation, quick),
     );
     result.rows.push(...rows);
-    result.memoryMiB = memoryMiB;
+    result.memoryMiB['without groups'] = memoryMiB.empty;
+    result.memoryMiB['with all groups'] = memoryMiB.filled;
   }
   if (only.includes('million')) {
     say('A million messages …');
@@ -52,6 +62,10 @@ async function measure(options: Options): Promise<Result> {
 async function measureOnStage(result: Result, options: Options): Promise<void> {
   const { only, quick } = options;
   const add = (rows: Row[]) => result.rows.push(...rows);
+  const count = (tokens: { lostTokens: number; sentTokens: number }) => {
+    result.lostTokens += tokens.lostTokens;
+    result.sentTokens += tokens.sentTokens;
+  };
   const stage = await Stage.set(profiling(options));
   try {
     if (only.includes('sends')) {
@@ -66,7 +80,14 @@ async function measureOnStage(result: Result, options: Options): Promise<void> {
       say('Many members at once …');
       const { rows, ...tokens } = await measurePanels(stage, quick);
       add(rows);
-      Object.assign(result, tokens);
+      count(tokens);
+    }
+    if (only.includes('chats')) {
+      say('Many conversations at once …');
+      const { rows, memoryMiB, ...tokens } = await measureChats(stage, quick);
+      add(rows);
+      count(tokens);
+      result.memoryMiB['after many conversations'] = memoryMiB;
     }
     if (only.includes('reads')) {
       say('Reads of a long history …');
@@ -97,10 +118,8 @@ async function bench(options: Options): Promise<void> {
   const { rows, lostTokens, sentTokens, memoryMiB } = result;
   say(`\n${table(rows)}\n`);
   if (sentTokens > 0) say(`Tokens lost: ${lostTokens} of ${sentTokens}.`);
-  if (memoryMiB) {
-    say(`Memory without groups: ${memoryLine(memoryMiB.empty)}.`);
-    say(`Memory with all groups: ${memoryLine(memoryMiB.filled)}.`);
-  }
+  for (const [when, sizes] of Object.entries(memoryMiB))
+    say(`Memory ${when}: ${memoryLine(sizes)}.`);
   if (options.json !== undefined) {
     const { quick } = options;
     const report = { at: new Date().toISOString(), machine, loadBefore, quick, ...result };

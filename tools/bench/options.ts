@@ -1,6 +1,16 @@
 import { parseArgs } from 'node:util';
 
-export const parts = ['sends', 'tokens', 'panels', 'reads', 'groups', 'million', 'store'] as const;
+export const parts = [
+  'sends',
+  'tokens',
+  'panels',
+  'chats',
+  'reads',
+  'long-chat',
+  'groups',
+  'million',
+  'store',
+] as const;
 export type Part = (typeof parts)[number];
 
 export interface Options {
@@ -19,7 +29,8 @@ export const HELP = `Measures Flowly with a scripted model server, each number b
 Usage: npm run bench -- [options]
 
   --quick        fewer samples
-  --only PART    sends (to the model), tokens (the first of an answer), panels (many members at once), reads,
+  --only PART    sends (to the model), tokens (the first of an answer), panels (many members at once),
+                 chats (many conversations at once), reads, long-chat (100,000 messages in a conversation),
                  groups (as many as there may be), million (messages in one group) or
                  store (the group database by itself)
   --json FILE    writes the numbers there, too

@@ -1,3 +1,4 @@
+import { hostMethods } from '@flowly/contract';
 import { TestEdge, type TestGateway } from './test/gateway.harness';
 import type { TestClient } from './test/client.harness';
 import { GROUP_ID } from './test/group.harness';
@@ -157,6 +158,16 @@ describe('calls for bots', () => {
     const encrypted = await proxied.client('', { ...forwarded, 'x-forwarded-proto': 'https' });
     expect(await encrypted.code('profiles.configure', params)).toBe('no error');
     await Promise.all([plain.end(), encrypted.end()]);
+  });
+
+  it('G217 name a bot by the rule, in every method of the directory', async () => {
+    const methods = Object.values(hostMethods).filter(
+      ({ params }) => !params.safeParse({}).success,
+    );
+    for (const { wire } of methods)
+      for (const name of ['../x', 'a\0', 'a'.repeat(65), '\ud800', ''])
+        expect(await client.code(wire, { name, method: 'provider.list' })).toBe('INVALID_PARAMS');
+    expect(edge.services.served).toHaveLength(0);
   });
 
   it('G217 are checked by the schema of their method', async () => {

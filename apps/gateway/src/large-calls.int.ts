@@ -20,6 +20,8 @@ beforeEach(async () => {
 afterEach(() => client.end());
 afterAll(() => edge.stop());
 
+const MIB = 1024 * 1024;
+
 const last = (): Served => {
   const served = edge.services.served.at(-1);
   if (served === undefined) throw new Error('Nothing was served.');
@@ -35,6 +37,20 @@ describe('large calls', () => {
     expect(isObject(result) && result['echo'] === content).toBe(true);
     expect(last().command.params).toHaveProperty('large');
   });
+
+  it('hold 40 MiB of params and no more, in a frame of 41 MiB and no more', async () => {
+    const params = (bytes: number) => ({ x: 'x'.repeat(bytes - '{"x":""}'.length) });
+    edge.services.answer(async ({ params: given }) => ({
+      result: { bytes: JSON.stringify(given).length },
+    }));
+    const answer = await client.call('profiles.rooms.list', params(40 * MIB));
+    expect(answer).toMatchObject({ result: { bytes: 40 * MIB } });
+    expect(await client.code('profiles.rooms.list', params(40 * MIB + 1))).toBe(
+      'REQUEST_TOO_LARGE',
+    );
+    client.send(JSON.stringify('x'.repeat(41 * MIB - 1)));
+    expect(await client.closing()).toBe(1009);
+  }, 20_000);
 
   it('are refused when the answer is too large, and say how to ask for less', async () => {
     const small = await edge.gateway({ limits: { replyBytes: 400_000 } });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { botNameSchema } from './ids';
 import { absentable, byRule, invalid, isObject } from './parse';
 import { providerSlotSchema } from './provider-slot';
-import { characters } from './text';
+import { characters, wellFormed } from './text';
 
 /** The objects of bots.md §1. */
 
@@ -49,23 +49,26 @@ export const botStatusSchema = z.object({
 });
 export type BotStatus = z.infer<typeof botStatusSchema>;
 
-/** Text of at most `limit` characters without NUL. */
+/** Text of at most `limit` characters without NUL; lone surrogates become U+FFFD. */
 function text(limit: number) {
   return z
     .string()
     .refine((value) => characters(value) <= limit, `at most ${limit} characters`)
-    .refine((value) => !value.includes('\0'), 'no NUL');
+    .refine((value) => !value.includes('\0'), 'no NUL')
+    .transform(wellFormed);
 }
 
 const soulSchema = z
   .string()
   .refine((value) => new TextEncoder().encode(value).length <= 64 * 1024, 'at most 64 KiB')
-  .refine((value) => !value.includes('\0'), 'no NUL');
+  .refine((value) => !value.includes('\0'), 'no NUL')
+  .transform(wellFormed);
 
+/** Some letters become more than one when they are upper-cased. */
 const markTextSchema = z
   .string()
-  .regex(/^(?:[\p{L}\p{N}]{1,2})?$/u)
-  .transform((value) => value.toUpperCase());
+  .transform((value) => value.toUpperCase())
+  .pipe(z.string().regex(/^[\p{L}\p{N}]{0,2}$/u));
 const markToneSchema = z.union([
   z.enum(markTones),
   z.string().regex(/^#[0-9a-fA-F]{6}$/),
@@ -75,8 +78,8 @@ const markShapeSchema = z.union([z.enum(markShapes), z.literal('')]);
 const markSeedSchema = z.number().int().min(0).max(1_000_000);
 
 const providerSchema = z.union([providerSlotSchema, z.literal('')]);
-const displayNameSchema = text(200).transform((value) => value.trim());
-const descriptionSchema = text(2000).transform((value) => value.trim());
+const displayNameSchema = z.string().trim().pipe(text(200));
+const descriptionSchema = z.string().trim().pipe(text(2000));
 
 const markParams = {
   markText: absentable(markTextSchema),

@@ -31,11 +31,11 @@ const messageSchema = byRule((value): string => {
 export const idempotencyKeySchema = z
   .string()
   .min(1)
-  .max(128)
   .refine(
-    (key) => key === key.trim() && !hasControl(key),
-    'no outer white space or control characters',
-  );
+    (key) => characters(key) <= 128 && key === key.trim() && !hasControl(key),
+    'at most 128 characters, no outer white space or control characters',
+  )
+  .transform(wellFormed);
 
 const modelSchema = z.string().max(256);
 

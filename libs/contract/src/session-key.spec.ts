@@ -42,6 +42,13 @@ describe('the session key rule', () => {
     expect(() => parseParams(straightSessionKeySchema, key)).toThrow(invalid);
   });
 
+  it('counts characters and takes no half of one, so that a key is the same everywhere', () => {
+    const longest = `ios:${'😀'.repeat(252)}`;
+    expect(parseParams(remoteSessionKeySchema, longest)).toBe(longest);
+    expect(() => parseParams(remoteSessionKeySchema, `${longest}x`)).toThrow(invalid);
+    expect(parseParams(remoteSessionKeySchema, 'ios:\ud800')).toBe('ios:\ufffd');
+  });
+
   it('takes any key that is not internal straight on the socket', () => {
     expect(parseParams(straightSessionKeySchema, 'cli:private')).toBe('cli:private');
     expect(() => parseParams(straightSessionKeySchema, 'desktop:profile-room:x')).toThrow(denied);

@@ -1,6 +1,6 @@
 import { ContractError } from './errors';
 import { byRule, invalid } from './parse';
-import { hasControl } from './text';
+import { characters, hasControl, wellFormed } from './text';
 
 const VISIBLE = ['desktop:', 'web:', 'ios:'];
 const INTERNAL = ['desktop:profile-inbox:', 'desktop:profile-room:', 'desktop:profile-task:'];
@@ -31,9 +31,9 @@ export function isClientSession(key: string): boolean {
 
 function wellFormedKey(value: unknown): string {
   if (typeof value !== 'string' || value === '') invalid('The session key must be text.');
-  if (value !== value.trim() || value.length > 256 || hasControl(value))
+  if (value !== value.trim() || characters(value) > 256 || hasControl(value))
     invalid('The session key is invalid.');
-  return value;
+  return wellFormed(value);
 }
 
 /** The session key rule of `profiles.rpc` (bots.md §2.1). */

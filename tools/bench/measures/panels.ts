@@ -5,6 +5,7 @@ import type { Row } from '../row';
 import { modelName, wordsOf, type Script } from '../script';
 import type { Stage } from '../stage';
 import { ShownText } from '../shown-text';
+import { compare, floorLateness, keyOf } from './lateness';
 
 const MEMBERS = ['a1', 'a2', 'a3', 'a4', 'a5', 'a6'];
 const GROUPS = [1, 5, 20];
@@ -25,7 +26,7 @@ export async function measurePanels(stage: Stage, quick: boolean): Promise<Panel
   const result: PanelResult = { rows: [], lostTokens: 0, sentTokens: 0 };
   for (const groups of GROUPS) {
     const name = `${groups} group${groups > 1 ? 's' : ''} × 6 members × 100 tokens/s`;
-    const floor = spreadOf(await floorLateness(stage, script, groups));
+    const floor = spreadOf(await floorLateness(stage, script, pairs(groups)));
     await stage.gatewayLoopDelay();
     const { lateness, lost } = await panelLateness(stage, script, groups);
     const delay = await stage.gatewayLoopDelay();
@@ -41,19 +42,6 @@ export async function measurePanels(stage: Stage, quick: boolean): Promise<Panel
     result.rows.push({ measure: '  the gateway’s event loop', floor: null, ours, target: null });
   }
   return result;
-}
-
-async function floorLateness(stage: Stage, script: Script, groups: number): Promise<number[]> {
-  const answers = new Map<string, ShownText>();
-  const all = pairs(groups).map(([tag, member]) => {
-    const shown = new ShownText(script.words);
-    answers.set(keyOf(tag, member), shown);
-    return stage.floor.relay(modelName(script, member), `#${tag}`, (text, at) =>
-      shown.add(text, at),
-    );
-  });
-  await Promise.all(all);
-  return (await compare(stage, answers)).lateness;
 }
 
 async function panelLateness(stage: Stage, script: Script, groups: number) {
@@ -98,21 +86,6 @@ function show(
   return type === 'run-state' && room?.running === false;
 }
 
-/** Sets what was shown against what the model server sent. */
-async function compare(stage: Stage, answers: ReadonlyMap<string, ShownText>) {
-  const lateness: number[] = [];
-  let lost = 0;
-  for (const { model, tag, pieceTimes } of await stage.takeCalls()) {
-    const times = answers.get(keyOf(tag, model.split('/').at(-1) ?? ''))?.times ?? [];
-    pieceTimes.forEach((sentAt, index) => {
-      const shownAt = times[index];
-      if (shownAt === undefined) lost += 1;
-      else lateness.push(shownAt - sentAt);
-    });
-  }
-  return { lateness, lost };
-}
-
 async function lostInHistory(stage: Stage, roomIds: string[], script: Script): Promise<number> {
   const whole = wordsOf(script.words).join('');
   let lost = 0;
@@ -130,8 +103,4 @@ function pairs(groups: number): [number, string][] {
   return Array.from({ length: groups }, (_, tag) => tag).flatMap((tag) =>
     MEMBERS.map((member): [number, string] => [tag, member]),
   );
-}
-
-function keyOf(tag: number, member: string): string {
-  return `${tag} ${member}`;
 }
