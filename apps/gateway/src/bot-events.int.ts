@@ -1,4 +1,5 @@
 import type { LiveRun } from '@flowly/bus';
+import { botMethods, botStreamEventSchema, isObject } from '@flowly/contract';
 import { TestEdge, type TestGateway } from './test/gateway.harness';
 import { until, type TestClient } from './test/client.harness';
 
@@ -34,6 +35,13 @@ const chat = (bot: string, sessionKey: string, data: Record<string, unknown>) =>
   });
 const texts = (client: TestClient, event: string) =>
   client.events(event).map((frame) => JSON.stringify(frame['data']));
+
+/** Runs whose events the client has seen, in order, straight or wrapped. */
+const runsSeen = (client: TestClient) =>
+  client.frames.flatMap(({ event, data }) => {
+    const said = event === 'profile.event' && isObject(data) ? data['data'] : data;
+    return isObject(said) && typeof said['runId'] === 'string' ? [said['runId']] : [];
+  });
 
 describe('events of bots', () => {
   it('G261 go to the clients bound to exactly that conversation', async () => {
@@ -162,5 +170,125 @@ describe('events of bots', () => {
       { data: { profile: 'writer', type: 'exec.approval.closed', data: { id: 'of-writer' } } },
     ]);
     expect(JSON.stringify([plain.frames, bound.frames])).not.toContain('secret');
+  });
+
+  it('reach every window of a conversation alike', async () => {
+    const windows = await Promise.all([gateway.client(), gateway.client(), gateway.client()]);
+    for (const window of windows) await window.call('profiles.rpc', history('writer', 'ios:w'));
+    await edge.services.bus.live.addPiece(run('writer', 'ios:w', 'shared'), 0, 'One');
+    await chat('writer', 'ios:w', { state: 'final', runId: 'shared', sessionKey: 'ios:w' });
+    await until(() => windows.every((window) => runsSeen(window).length === 2));
+    const [first, ...others] = windows.map((window) => window.events('profile.event'));
+    for (const other of others) expect(other).toEqual(first);
+  });
+
+  it('end with the socket, also for its client’s next one', async () => {
+    const before = await gateway.client('?clientId=once-bound');
+    await before.call('profiles.rpc', history('writer', 'ios:ended'));
+    await before.call('chat.history', { sessionKey: 'cli:ended' });
+    await before.end();
+    const after = await gateway.client('?clientId=once-bound');
+    const other = await gateway.client();
+    await other.call('chat.history', { sessionKey: 'cli:ended' });
+    await chat('writer', 'ios:ended', { state: 'final', runId: 'r1', sessionKey: 'ios:ended' });
+    await chat('default', 'cli:ended', { state: 'final', runId: 'r2', sessionKey: 'cli:ended' });
+    await until(() => runsSeen(other).length === 1);
+    await after.call('health');
+    expect(runsSeen(after)).toEqual([]);
+  });
+
+  it('keep to 256 conversations, the oldest goes', async () => {
+    const client = await gateway.client();
+    const bind = (number: number) =>
+      client.code('profiles.rpc', {
+        name: 'writer',
+        method: 'chat.send',
+        params: { sessionKey: `ios:n${number}` },
+      });
+    const codes = await Promise.all(Array.from({ length: 256 }, (_, number) => bind(number)));
+    expect(new Set(codes)).toEqual(new Set(['INVALID_PARAMS']));
+    await bind(0);
+    await bind(256);
+    for (const number of [0, 1, 2, 256]) {
+      const sessionKey = `ios:n${number}`;
+      await chat('writer', sessionKey, { state: 'final', runId: `n${number}`, sessionKey });
+    }
+    await until(() => runsSeen(client).includes('n256'));
+    expect(runsSeen(client)).toEqual(['n0', 'n2', 'n256']);
+  });
+});
+
+describe('what binds a conversation', () => {
+  const wires = Object.values(botMethods).map(({ wire }) => wire);
+  const finals = async (bot: string, prefix: string) => {
+    for (const wire of wires) {
+      const sessionKey = `${prefix}${wire}`;
+      await chat(bot, sessionKey, { state: 'final', runId: wire, sessionKey });
+    }
+    await chat(bot, `${prefix}end`, { state: 'final', runId: 'end', sessionKey: `${prefix}end` });
+  };
+
+  it('is a session key in any call of profiles.rpc whose keys it may be among', async () => {
+    const client = await gateway.client();
+    const binding = wires.filter(
+      (wire) => !/^(tools\.access|exec\.policy|codex\.policy)\./.test(wire),
+    );
+    for (const method of binding)
+      await client.call('profiles.rpc', {
+        name: 'writer',
+        method,
+        params: { sessionKey: `ios:${method}` },
+      });
+    await client.call('profiles.rpc', history('writer', 'ios:end'));
+    await finals('writer', 'ios:');
+    await until(() => runsSeen(client).includes('end'));
+    expect(runsSeen(client)).toEqual(expect.arrayContaining([...binding, 'end']));
+  });
+
+  it('is straight on the socket what shows it or adds to it', async () => {
+    const client = await gateway.client();
+    for (const method of wires) await client.call(method, { sessionKey: `cli:${method}` });
+    await client.call('chat.history', { sessionKey: 'cli:end' });
+    await finals('default', 'cli:');
+    await until(() => runsSeen(client).includes('end'));
+    const binding = ['chat.history', 'chat.inflight', 'chat.send'];
+    expect(runsSeen(client).sort()).toEqual(
+      [...wires, 'end'].filter((wire) => [...binding, 'end'].includes(wire)).sort(),
+    );
+  });
+
+  it('is never an internal session, in no call and for no type of event', async () => {
+    const client = await gateway.client();
+    const internal = ['inbox', 'room', 'task'].map((kind) => `desktop:profile-${kind}:secret`);
+    // By which of the two depends on whether the method has exact keys.
+    const refused = /^(REMOTE_SESSION_DENIED|INVALID_PARAMS)$/;
+    await client.call('profiles.list');
+    for (const sessionKey of internal)
+      for (const method of wires) {
+        const params = { sessionKey, key: sessionKey, message: 'x', model: 'm' };
+        expect(await client.code(method, params)).toMatch(refused);
+        for (const name of ['default', 'writer'])
+          expect(await client.code('profiles.rpc', { name, method, params })).toMatch(refused);
+      }
+    const hostEvents = ['directory', 'connection', 'error', 'needsInput'];
+    const types = botStreamEventSchema.shape.type.options.filter(
+      (type) => !hostEvents.includes(type),
+    );
+    for (const sessionKey of internal)
+      for (const bot of ['default', 'writer']) {
+        for (const type of types)
+          await edge.services.publish({
+            ...{ kind: 'bot', bot, botId: `id-of-${bot}`, sessionKey, type },
+            data: { sessionKey, runId: 'secret', state: 'tool_progress' },
+          });
+        const secret = run(bot, sessionKey, `secret of ${sessionKey} and ${bot}`);
+        await edge.services.bus.live.addPiece(secret, 0, 'secret');
+      }
+    await client.call('chat.history', { sessionKey: 'cli:open' });
+    await chat('default', 'cli:open', { state: 'final', runId: 'open', sessionKey: 'cli:open' });
+    await until(() => runsSeen(client).includes('open'));
+    expect(JSON.stringify(client.frames.filter(({ type }) => type === 'event'))).not.toContain(
+      'secret',
+    );
   });
 });
