@@ -29,6 +29,7 @@ export function isClientSession(key: string): boolean {
   return VISIBLE.some((prefix) => key.startsWith(prefix)) && !isInternalSession(key);
 }
 
+/** One form of a key, so that what is stored and what is told of it are the same. */
 function wellFormedKey(value: unknown): string {
   if (typeof value !== 'string' || value === '') invalid('The session key must be text.');
   if (value !== value.trim() || characters(value) > 256 || hasControl(value))

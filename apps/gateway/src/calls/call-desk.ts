@@ -12,6 +12,8 @@ export interface Call {
   id: unknown;
   method: string;
   params: unknown;
+  /** `profiles.rpc` with larger params of the bot method than there may be. */
+  isOversized: boolean;
 }
 
 /** How a call ended, and after which event the client is told. */
@@ -45,6 +47,7 @@ export class CallDesk {
         hostId: this.hostId,
         clientId,
         secure: peer.secure,
+        isOversized: call.isOversized,
         subscribe: (subscription) => socket.subscriptions.add(subscription),
       });
       if ('answer' in planned)

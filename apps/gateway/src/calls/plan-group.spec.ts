@@ -6,7 +6,13 @@ import { planGroupCall } from './plan-group';
 const ONE = '0b54c3b4-2f0b-4b40-9a35-5f3a0d9a2f11';
 const TWO = '55fc1b75-0b89-47e6-8974-504eef89249c';
 
-const caller = { hostId: 'host', clientId: 'c', secure: true, subscribe: () => undefined };
+const caller = {
+  hostId: 'host',
+  clientId: 'c',
+  secure: true,
+  isOversized: false,
+  subscribe: () => undefined,
+};
 const plan = (name: GroupMethodName, params: Record<string, unknown>) =>
   planGroupCall(name, params, caller);
 const waits = (

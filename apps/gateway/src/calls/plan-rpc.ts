@@ -1,15 +1,18 @@
 import {
   botMethods,
   botNameSchema,
+  botParamsSchema,
   ContractError,
   conversationMethods,
+  givenSessionKey,
   invalid,
   isBotMethod,
-  paramsObjectSchema,
   parseParams,
   remoteSessionKeySchema,
+  requireExactKeys,
   type BotMethodName,
 } from '@flowly/contract';
+import { tooLarge } from '../frames/read-frame';
 import { botCommand } from './bot-command';
 import { botOrder } from './bot-order';
 import type { Caller, Plan } from './plan';
@@ -20,10 +23,14 @@ const LEAST_TIMEOUT_MS = 1_000;
 export function planRpc(params: Record<string, unknown>, caller: Caller): Plan {
   const name = parseParams(botNameSchema, params['name']);
   const method = allowedMethod(params['method']);
-  const inner = parseParams(paramsObjectSchema, params['params']);
+  const inner = parseParams(botParamsSchema, params['params']);
+  if (caller.isOversized) throw tooLarge();
+  requireExactKeys(method, inner);
   const sessionKey = sessionKeyOf(method, inner);
+  // From here on the client hears of the bot, also when the call fails.
   caller.subscribe({ to: 'bot', bot: name });
-  if (sessionKey !== undefined) caller.subscribe({ to: 'conversation', bot: name, sessionKey });
+  if (sessionKey !== undefined && hasKey(inner))
+    caller.subscribe({ to: 'conversation', bot: name, sessionKey });
   const command = botCommand('rpc', { method, given: inner, sessionKey });
   return {
     command: { ...command, bot: { name, ...identityGuard(params) } },
@@ -40,9 +47,14 @@ function allowedMethod(method: unknown): BotMethodName {
 
 /** The rule holds wherever a key is present; some methods cannot do without. */
 function sessionKeyOf(method: BotMethodName, inner: Record<string, unknown>): string | undefined {
-  const key = inner['sessionKey'];
-  if ((key === undefined || key === null) && !conversationMethods.has(method)) return undefined;
-  return parseParams(remoteSessionKeySchema, key);
+  const given = givenSessionKey(method, inner);
+  if (given === undefined && !conversationMethods.has(method)) return undefined;
+  return parseParams(remoteSessionKeySchema, given);
+}
+
+/** A conversation is bound by `sessionKey` alone, not by the `key` of what is to be deleted. */
+function hasKey(inner: Record<string, unknown>): boolean {
+  return typeof inner['sessionKey'] === 'string';
 }
 
 function identityGuard(params: Record<string, unknown>): {

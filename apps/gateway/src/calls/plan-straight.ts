@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto';
 import {
   bindingMethods,
   botMethods,
+  botParamsSchema,
   ContractError,
   conversationMethods,
   DEFAULT_BOT,
+  givenSessionKey,
   parseParams,
   straightSessionKeySchema,
   type BotMethodName,
@@ -19,7 +21,7 @@ export function planStraightCall(
   params: Record<string, unknown>,
   caller: Caller,
 ): Plan {
-  const { expectedBotId, ...given } = params;
+  const { expectedBotId, ...given } = parseParams(botParamsSchema, params);
   const sessionKey = sessionKeyOf(method, given, caller.clientId);
   if (sessionKey !== undefined && bindingMethods.has(method))
     caller.subscribe({ to: 'straight', sessionKey });
@@ -42,8 +44,8 @@ function sessionKeyOf(
   params: Record<string, unknown>,
   clientId: string,
 ): string | undefined {
-  const key = params['sessionKey'];
-  if (key !== undefined && key !== null) return parseParams(straightSessionKeySchema, key);
+  const key = givenSessionKey(method, params);
+  if (key !== undefined) return parseParams(straightSessionKeySchema, key);
   if (!conversationMethods.has(method)) return undefined;
   return `desktop:${createHash('sha256').update(clientId).digest('hex').slice(0, 16)}`;
 }

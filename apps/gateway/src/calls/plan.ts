@@ -9,6 +9,8 @@ export interface Caller {
   clientId: string;
   /** Loopback or TLS: a secret may be sent over it. */
   secure: boolean;
+  /** The params of the bot method are larger than they may be. */
+  isOversized: boolean;
   /** Subscriptions stay also when the call is refused afterwards. */
   subscribe(subscription: Subscription): void;
 }

@@ -6,7 +6,7 @@ import { jsonDepth } from './json-depth';
 export type ClientFrame =
   | { kind: 'bad'; message: string }
   | { kind: 'ping'; timestamp: unknown }
-  | { kind: 'call'; id: unknown; method: string; params: unknown }
+  | { kind: 'call'; id: unknown; method: string; params: unknown; isOversized: boolean }
   | { kind: 'refused'; id: unknown; error: ErrorBody };
 
 /** Deeper than this a text is not parsed at all, so not even its id is known. */
@@ -41,19 +41,31 @@ function readCall(
   if (typeof method !== 'string') {
     return refused(id, new ContractError('INVALID_REQUEST', 'A call names its method.'));
   }
-  if (
-    bytes > limits.paramsBytes &&
-    Buffer.byteLength(JSON.stringify(params) ?? '') > limits.paramsBytes
-  ) {
-    return refused(id, new ContractError('REQUEST_TOO_LARGE', 'The params are too large.'));
-  }
+  const isRpc = method === 'profiles.rpc';
+  const isOversized =
+    bytes > limits.paramsBytes && sizeOf(isRpc ? innerParams(params) : params) > limits.paramsBytes;
+  if (isOversized && !isRpc) return refused(id, tooLarge());
   if (holdsForbiddenKey(params)) {
     return refused(
       id,
       new ContractError('INVALID_PARAMS', 'The params hold a key that is not allowed.'),
     );
   }
-  return { kind: 'call', id, method, params };
+  return { kind: 'call', id, method, params, isOversized };
+}
+
+/** Those of the bot method are measured by themselves and judged in the order of bots.md §2.1. */
+function innerParams(params: unknown): unknown {
+  return isObject(params) ? params['params'] : undefined;
+}
+
+function sizeOf(params: unknown): number {
+  return Buffer.byteLength(JSON.stringify(params) ?? '');
+}
+
+/** The refusal of params over the limit. */
+export function tooLarge(): ContractError {
+  return new ContractError('REQUEST_TOO_LARGE', 'The params are too large.');
 }
 
 function parse(data: Buffer): { value: unknown } | undefined {

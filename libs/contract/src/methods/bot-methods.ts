@@ -167,12 +167,6 @@ const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
   'exec.policy.set': straightSetExecPolicyParamsSchema,
 };
 
-/** Methods that work on one conversation and so take a session key of their own when none is given. */
-export const conversationMethods: ReadonlySet<string> = new Set<BotMethodName>([
-  'chat.send',
-  'chat.history',
-]);
-
 /** Methods that bind the socket to the conversation they name (wire.md §5.1). */
 export const bindingMethods: ReadonlySet<string> = new Set<BotMethodName>([
   'chat.send',
