@@ -2,7 +2,7 @@ import type { Bus } from '@flowly/bus';
 import { LiveTurns, type TurnSettings } from '@flowly/agent';
 import { ContractError, DEFAULT_BOT, type Limits } from '@flowly/contract';
 import type { ReceivedCommand, Relay } from '@flowly/delivery';
-import type { Directory, OpenBot, OpenBots } from '@flowly/directory';
+import type { Bot, Directory, OpenBot, OpenBots } from '@flowly/directory';
 import type { Log } from '@flowly/service';
 import type { Database } from '@flowly/store';
 import type { BotRelays } from './bot-relays';
@@ -32,12 +32,18 @@ export interface Runner {
  * @throws ContractError PROFILE_IDENTITY_CHANGED, PROFILE_NOT_FOUND
  */
 export async function openCommandBot(runner: Runner, command: ReceivedCommand): Promise<OpenBot> {
-  const { name = DEFAULT_BOT, expectedHostId, expectedBotId } = command.bot ?? {};
+  const { name = DEFAULT_BOT, expectedHostId } = command.bot ?? {};
   const changed = expectedHostId !== undefined && expectedHostId !== runner.hostId;
   if (changed) throw identityChanged();
   const bot = await openBot(runner, name);
-  if (expectedBotId !== undefined && expectedBotId !== bot.botId) throw identityChanged();
+  requireIdentity(command, bot);
   return bot;
+}
+
+/** @throws ContractError PROFILE_IDENTITY_CHANGED when this is not the bot the caller means */
+export function requireIdentity(command: ReceivedCommand, { botId }: Pick<Bot, 'botId'>): void {
+  const expected = command.bot?.expectedBotId;
+  if (expected !== undefined && expected !== botId) throw identityChanged();
 }
 
 /** Opens a bot and sees to it that what its database decides is carried out. @throws ContractError PROFILE_NOT_FOUND */

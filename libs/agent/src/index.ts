@@ -3,6 +3,7 @@ export * from './accept-turn';
 export * from './bot';
 export * from './drop-session';
 export * from './end-turn';
+export * from './host-fields';
 export * from './live-turns';
 export * from './model-call';
 export * from './piece-pump';

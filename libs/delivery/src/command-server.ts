@@ -8,7 +8,11 @@ import {
 import type { LargeValues, ReplyAfter, Replies } from '@flowly/bus';
 
 /** A command with its params taken out of their envelope. */
-export type ReceivedCommand = Omit<Command, 'params'> & { params: unknown };
+export type ReceivedCommand = Omit<Command, 'params'> & {
+  params: unknown;
+  /** Throws when the answer would no longer be of the one the caller means; asked inside the commit of a change. */
+  recheck?: () => void;
+};
 
 /** What a handler says: the answer to a read, or that the answer follows from its commit. */
 export type Answer =

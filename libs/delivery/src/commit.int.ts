@@ -45,6 +45,19 @@ it('a decision that throws leaves no trace, and may be decided again', async () 
   expect(isEmpty(database)).toBe(false);
 });
 
+it('what is no longer meant is not decided, but one that was decided is answered', async () => {
+  const database = await world.open();
+  const recheck = () => {
+    throw new Error('another answers here now');
+  };
+  const deliver = (more: { recheck?: () => void }) =>
+    database.write(() => decideOnce(database, { ...command, ...more }, () => ({ outcome: {} })));
+  await expect(deliver({ recheck })).rejects.toThrow('another answers here now');
+  expect(isEmpty(database)).toBe(true);
+  await deliver({});
+  await deliver({ recheck });
+});
+
 it('a job that cannot be added undoes the whole decision', async () => {
   const database = await world.open();
   const decided = database.write(() =>

@@ -1,6 +1,6 @@
-import type { Command } from '@flowly/contract';
 import { faultPoint } from '@flowly/faults';
 import { findOutcome, storeOutcome, type Database } from '@flowly/store';
+import type { ReceivedCommand } from './command-server';
 import { addReply } from './outbox';
 
 /** What a command came to: the outcome to store, and what adds the jobs that follow from it. */
@@ -17,11 +17,11 @@ export interface Decision {
  * reply, jobs (a relay carries the jobs first: what the reply says is decided here). A second delivery changes nothing
  * and answers from the stored outcome.
  *
- * @throws what `decide` throws: then nothing was changed and nothing is answered from here
+ * @throws what `decide` or the command's `recheck` throws: then nothing was changed and nothing is answered from here
  */
 export function decideOnce(
   database: Database,
-  command: Pick<Command, 'id' | 'gateway'>,
+  command: Pick<ReceivedCommand, 'id' | 'gateway' | 'recheck'>,
   decide: () => Decision,
 ): void {
   const known = findOutcome(database, command.id);
@@ -29,6 +29,7 @@ export function decideOnce(
     addReply(database, command, known);
     return;
   }
+  command.recheck?.();
   const { outcome, answer = outcome, addJobs } = decide();
   storeOutcome(database, command.id, outcome, Date.now());
   faultPoint('outcome-stored');

@@ -4,6 +4,7 @@ import { abortChat } from './abort-chat';
 import { configureBotCommand } from './configure-bot';
 import { createBotCommand } from './create-bot';
 import { getExecPolicy, setExecPolicy } from './exec-policy';
+import { guarded } from './guarded';
 import { listModelsOf } from './model-list';
 import { activeProvider, listProviders } from './providers';
 import { botSettings, botStatuses, listBots } from './read-bots';
@@ -13,7 +14,7 @@ import { sendChat } from './send-chat';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
 export function botHandlers(runner: Runner): Map<string, CommandHandler> {
-  return handlerMap([
+  const handlers = handlerMap([
     ['bots.list', listBots(runner)],
     ['bots.statuses', botStatuses(runner)],
     ['bots.settings', botSettings(runner)],
@@ -33,4 +34,5 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['agent.clarify.list', questions(runner)],
     ['agent.clarify.resolve', resolveQuestion(runner)],
   ]);
+  return guarded(runner, handlers);
 }

@@ -100,3 +100,37 @@ it('a run whose runner has died is taken up by another and ends once', async () 
   await until(() => finals().length > 0);
   expect(finals()).toHaveLength(1);
 });
+
+it('G213: a run has the host’s own fields, and nothing a client says in their place', async () => {
+  const runner = await world.runner();
+  for (const name of ['writer', 'reviewer'])
+    await call(runner, 'bots.create', { name, cloneFrom: null });
+  await call(
+    runner,
+    'chat.send',
+    {
+      sessionKey: 'ios:thread-1',
+      message: 'Ask @reviewer',
+      idempotencyKey: 'run-1',
+      profileDirectory: ['spoofed'],
+      profileMentions: ['reviewer', 'writer', 'missing'],
+      profileMessageContext: { sourceProfile: 'spoofed', hop: 3 },
+      allowedTools: ['exec'],
+      disabledTools: ['message_profile'],
+      turnOrigin: 'routine',
+    },
+    { bot: { name: 'writer' } },
+  );
+  const { database } = await runner.openBots.open('writer');
+  const params: unknown[] = database.all('SELECT params FROM runs');
+  expect(params).toEqual([{ params: expect.any(String) }]);
+  expect(findRun(database, 'run-1')).toMatchObject({
+    host: {
+      turnOrigin: 'user',
+      profileDirectory: ['default', 'reviewer', 'writer'],
+      profileMentions: ['reviewer'],
+    },
+    disabledTools: [],
+  });
+  expect(JSON.stringify(params)).not.toMatch(/spoofed|allowedTools|message_profile|routine/);
+});

@@ -1,8 +1,9 @@
-import { acceptTurn, handOn } from '@flowly/agent';
+import { acceptTurn, handOn, hostFields } from '@flowly/agent';
 import { deriveUuid } from '@flowly/bus';
 import {
   chatSendParamsSchema,
   ContractError,
+  DEFAULT_BOT,
   parseParams,
   straightChatSendParamsSchema,
 } from '@flowly/contract';
@@ -18,7 +19,7 @@ import { runTurn } from '../turns/run-turn';
  */
 export function sendChat(runner: Runner): CommandHandler {
   return async (command) => {
-    const wanted = newRun(command);
+    const wanted = newRun(runner, command);
     const bot = await openCommandBot(runner, command);
     const slot = runner.slots.take();
     let run: Run | null = null;
@@ -51,12 +52,13 @@ async function accept(
   return claimed;
 }
 
-function newRun(command: ReceivedCommand): NewRun {
+function newRun({ directory }: Runner, command: ReceivedCommand): NewRun {
   const schema = command.straight ? straightChatSendParamsSchema : chatSendParamsSchema;
   const params = parseParams(schema, command.params);
   if (params.attachments.length > 0) {
     throw new ContractError('UNAVAILABLE', 'Files in a chat are not built yet.');
   }
+  const bots = directory.list().map(({ name }) => name);
   return {
     runId: params.idempotencyKey ?? deriveUuid(command.id, 'run'),
     sessionKey: params.sessionKey,
@@ -64,6 +66,7 @@ function newRun(command: ReceivedCommand): NewRun {
     fingerprint: command.fingerprint ?? '',
     message: params.message,
     modelOverride: params.modelOverride || null,
+    host: hostFields(command.bot?.name ?? DEFAULT_BOT, bots, params.profileMentions ?? []),
     step: null,
     at: Date.now(),
   };

@@ -1,7 +1,7 @@
 import type { StepFile } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { takeRememberedAbort } from './abort-run';
-import { findRun, readRun, type Run, type RunStep } from './run';
+import { findRun, readRun, type HostFields, type Run, type RunStep } from './run';
 import { touchSession } from './session';
 
 export interface NewRun {
@@ -14,6 +14,7 @@ export interface NewRun {
   modelOverride: string | null;
   disabledTools?: readonly string[];
   files?: readonly StepFile[];
+  host?: HostFields;
   step: RunStep | null;
   /** Unix ms. */
   at: number;
@@ -52,7 +53,7 @@ function isRepeat(known: Run, wanted: NewRun): boolean {
 }
 
 function insert(database: Database, wanted: NewRun, abortRequested: boolean): Run {
-  const { message, modelOverride, disabledTools = [], files } = wanted;
+  const { message, modelOverride, disabledTools = [], files, host } = wanted;
   const row = database.get(
     `INSERT INTO runs(run_id, session_key, state, origin, fingerprint, params, step, accepted_at, abort_requested)
      VALUES (?, ?, 'accepted', ?, ?, ?, ?, ?, ?) RETURNING *`,
@@ -60,7 +61,7 @@ function insert(database: Database, wanted: NewRun, abortRequested: boolean): Ru
     wanted.sessionKey,
     wanted.origin,
     wanted.fingerprint,
-    JSON.stringify({ message, modelOverride, disabledTools, files }),
+    JSON.stringify({ message, modelOverride, disabledTools, files, host }),
     wanted.step && JSON.stringify(wanted.step),
     wanted.at,
     abortRequested ? 1 : 0,

@@ -11,12 +11,23 @@ export const runStepSchema = stepAbortedSchema.pick({
 });
 export type RunStep = z.infer<typeof runStepSchema>;
 
+/** What the host itself says of a client's message (bots.md §2.1). */
+export const hostFieldsSchema = z.object({
+  turnOrigin: z.literal('user'),
+  /** Names of all bots when the message came. */
+  profileDirectory: z.array(z.string()),
+  profileMentions: z.array(z.string()),
+});
+export type HostFields = z.infer<typeof hostFieldsSchema>;
+
 export const runParamsSchema = z.object({
   message: z.string(),
   modelOverride: z.string().nullable(),
   disabledTools: z.array(z.string()),
   /** Files of the message, by id or address. */
   files: z.array(stepFileSchema).optional(),
+  /** Absent for the step of a group. */
+  host: hostFieldsSchema.optional(),
 });
 
 const flag = z.number().transform((value) => value === 1);
