@@ -25,7 +25,7 @@ export function planRpc(params: Record<string, unknown>, caller: Caller): Plan {
   const method = allowedMethod(params['method']);
   const inner = parseParams(botParamsSchema, params['params']);
   if (caller.isOversized) throw tooLarge();
-  requireExactKeys(method, inner);
+  requireExactKeys(method, inner, 'rpc');
   const sessionKey = sessionKeyOf(method, inner);
   // From here on the client hears of the bot, also when the call fails.
   caller.subscribe({ to: 'bot', bot: name });

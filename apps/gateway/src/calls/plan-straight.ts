@@ -8,6 +8,7 @@ import {
   DEFAULT_BOT,
   givenSessionKey,
   parseParams,
+  requireExactKeys,
   straightSessionKeySchema,
   type BotMethodName,
 } from '@flowly/contract';
@@ -22,6 +23,7 @@ export function planStraightCall(
   caller: Caller,
 ): Plan {
   const { expectedBotId, ...given } = parseParams(botParamsSchema, params);
+  requireExactKeys(method, given, 'straight');
   const sessionKey = sessionKeyOf(method, given, caller.clientId);
   if (sessionKey !== undefined && bindingMethods.has(method))
     caller.subscribe({ to: 'straight', sessionKey });

@@ -5,10 +5,14 @@ const invalid = expect.objectContaining({ code: 'INVALID_PARAMS' });
 it('some methods take exactly their keys', () => {
   const takes = (method: string, ...keys: string[]) => {
     const params = Object.fromEntries(keys.map((key) => [key, null]));
-    expect(() => requireExactKeys(method, params)).not.toThrow();
-    expect(() => requireExactKeys(method, { ...params, sessionKey: 'ios:a' })).toThrow(invalid);
+    expect(() => requireExactKeys(method, params, 'rpc')).not.toThrow();
+    expect(() => requireExactKeys(method, { ...params, sessionKey: 'ios:a' }, 'rpc')).toThrow(
+      invalid,
+    );
     const { [keys[0] ?? '']: _first, ...fewer } = params;
-    if (keys.length > 0) expect(() => requireExactKeys(method, fewer)).toThrow(invalid);
+    if (keys.length > 0) expect(() => requireExactKeys(method, fewer, 'rpc')).toThrow(invalid);
+    expect(() => requireExactKeys(method, fewer, 'straight')).not.toThrow();
+    expect(() => requireExactKeys(method, { more: 1 }, 'straight')).toThrow(invalid);
   };
   takes('tools.access.get');
   takes('tools.access.set', 'disabledToolsets');
@@ -16,7 +20,7 @@ it('some methods take exactly their keys', () => {
   takes('exec.policy.set', 'security', 'ask');
   takes('codex.policy.get');
   takes('codex.policy.set', 'approvalPolicy', 'sandbox');
-  expect(() => requireExactKeys('chat.send', { anything: 1 })).not.toThrow();
+  expect(() => requireExactKeys('chat.send', { anything: 1 }, 'rpc')).not.toThrow();
 });
 
 it('a session is named by sessionKey; what deletes one also takes key, but not two', () => {

@@ -27,13 +27,20 @@ const exactKeySets: ReadonlyMap<string, readonly string[]> = new Map([
   ['codex.policy.set', ['approvalPolicy', 'sandbox']],
 ]);
 
-/** @throws ContractError INVALID_PARAMS for a key too many or too few */
-export function requireExactKeys(method: string, params: Record<string, unknown>): void {
+/**
+ * Straight on the socket a part of the keys will do (wire.md §4); what is missing there is for the method's schema to judge.
+ * @throws ContractError INVALID_PARAMS for a key too many, or through `profiles.rpc` too few
+ */
+export function requireExactKeys(
+  method: string,
+  params: Record<string, unknown>,
+  way: 'rpc' | 'straight',
+): void {
   const exact = exactKeySets.get(method);
   if (exact === undefined) return;
-  const isSame =
-    Object.keys(params).length === exact.length && exact.every((key) => Object.hasOwn(params, key));
-  if (!isSame) invalid(`${method} takes ${exact.join(' and ') || 'no params'}.`);
+  const isKnown = Object.keys(params).every((key) => exact.includes(key));
+  const isWhole = way === 'straight' || exact.every((key) => Object.hasOwn(params, key));
+  if (!isKnown || !isWhole) invalid(`${method} takes ${exact.join(' and ') || 'no params'}.`);
 }
 
 /** Methods that work on one conversation: through `profiles.rpc` their session key is required. */
