@@ -53,6 +53,7 @@ describe('events of bots', () => {
     await a.call('profiles.rpc', history('writer', 'ios:a'));
     await b.call('profiles.rpc', history('writer', 'ios:b'));
     await directory.call('profiles.list');
+    await edge.services.bus.live.addPiece(run('writer', 'ios:a', 'run-a'), 0, 'Hello');
     const data = { state: 'final', runId: 'run-a', sessionKey: 'ios:a', extra: [] };
     const id = await chat('writer', 'ios:a', data);
     await edge.services.publish({
@@ -65,9 +66,12 @@ describe('events of bots', () => {
     });
     await until(
       () =>
-        a.events('profile.event').length === 1 && directory.events('profile.event').length === 1,
+        a.events('profile.event').length === 2 && directory.events('profile.event').length === 1,
     );
-    expect(a.events('profile.event')[0]).toEqual({
+    // What runners tell of a piece holds its session: no run has to be looked up here.
+    const piece = { runId: 'run-a', sessionKey: 'ios:a', data: { text: 'Hello' } };
+    expect(a.events('profile.event')[0]).toMatchObject({ data: { type: 'agent', data: piece } });
+    expect(a.events('profile.event')[1]).toEqual({
       type: 'event',
       event: 'profile.event',
       eventId: id,
