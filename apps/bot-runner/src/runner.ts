@@ -2,9 +2,15 @@ import type { Bus } from '@flowly/bus';
 import { LiveTurns, type TurnSettings } from '@flowly/agent';
 import { ContractError, DEFAULT_BOT, type Limits } from '@flowly/contract';
 import type { ReceivedCommand, Relay } from '@flowly/delivery';
-import type { Bot, Directory, OpenBot, OpenBots } from '@flowly/directory';
+import {
+  noSuchBot,
+  type Bot,
+  type Directory,
+  type OpenBot,
+  type OpenBots,
+} from '@flowly/directory';
 import type { Log } from '@flowly/service';
-import type { Database } from '@flowly/store';
+import { isBeingDeleted, type Database } from '@flowly/store';
 import type { BotRelays } from './bot-relays';
 import type { TurnSlots } from './turns/turn-slots';
 
@@ -47,16 +53,25 @@ export function requireIdentity(command: ReceivedCommand, { botId }: Pick<Bot, '
 }
 
 /** Opens a bot and sees to it that what its database decides is carried out. @throws ContractError PROFILE_NOT_FOUND */
-export async function openBot({ openBots, relays }: Runner, name: string): Promise<OpenBot> {
+export async function openBot(runner: Runner, name: string): Promise<OpenBot> {
+  const bot = await openAnyBot(runner, name);
+  if (isBeingDeleted(bot.database)) throw noSuchBot(name);
+  return bot;
+}
+
+async function openAnyBot({ openBots, relays }: Runner, name: string): Promise<OpenBot> {
   const bot = await openBots.open(name);
   relays.of(bot.database);
   return bot;
 }
 
-/** `openBot` for jobs, whose bot may have gone meanwhile: null then. */
+/**
+ * `openBot` for jobs, whose bot may have gone meanwhile: null then. One that is being deleted is still there for what
+ * ends its work.
+ */
 export async function openBotIfThere(runner: Runner, name: string): Promise<OpenBot | null> {
   try {
-    return await openBot(runner, name);
+    return await openAnyBot(runner, name);
   } catch (error) {
     if (error instanceof ContractError && error.code === 'PROFILE_NOT_FOUND') return null;
     throw error;

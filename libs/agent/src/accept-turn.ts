@@ -16,7 +16,7 @@ export interface Accepted {
 /**
  * Takes a `chat.send`, inside the command's transaction: the receipt is written before the work, and a free session's
  * run is claimed at once when `claim` is given.
- * @throws ContractError IDEMPOTENCY_CONFLICT
+ * @throws ContractError IDEMPOTENCY_CONFLICT, PROFILE_NOT_FOUND
  */
 export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accepted {
   const acceptance = acceptRun(bot.database, wanted);
@@ -25,6 +25,9 @@ export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accep
       'IDEMPOTENCY_CONFLICT',
       'This idempotency key was used for another message.',
     );
+  }
+  if (acceptance.kind === 'gone') {
+    throw new ContractError('PROFILE_NOT_FOUND', `The bot ${bot.name} does not exist.`);
   }
   const { run } = acceptance;
   if (acceptance.kind === 'known') {
@@ -58,7 +61,8 @@ export async function acceptStep(
       bot.database,
       newStepRun(step, step.prompt, step.disabledTools, at),
     );
-    if (acceptance.kind === 'conflict') return null;
+    // Of a bot that is being deleted the group is stopped, which says more than an answer could.
+    if (acceptance.kind === 'conflict' || acceptance.kind === 'gone') return null;
     const { run } = acceptance;
     if (acceptance.kind === 'known') {
       tellAgain(bot, run);

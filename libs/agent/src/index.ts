@@ -2,6 +2,7 @@ export * from './abort-step';
 export * from './accept-turn';
 export * from './bot';
 export * from './drop-session';
+export * from './end-open-runs';
 export * from './end-turn';
 export * from './host-fields';
 export * from './live-turns';

@@ -1,4 +1,5 @@
 import type { Limits } from '@flowly/contract';
+import { Confirmations } from './confirmations';
 import { connectRedis, type RedisClient } from './connection';
 import { BusKeys } from './keys';
 import { LargeValues } from './large-values';
@@ -25,6 +26,7 @@ export class Bus {
   readonly replies: Replies;
   readonly publisher: EventPublisher;
   readonly live: LiveRecords;
+  readonly confirmations: Confirmations;
 
   constructor({ redisUrl, hostId, name, limits, onError }: BusSettings) {
     this.keys = new BusKeys(hostId);
@@ -36,6 +38,7 @@ export class Bus {
     this.replies = new Replies(this.redis, this.keys, this.large, limits);
     this.publisher = new EventPublisher(this.redis, this.keys);
     this.live = new LiveRecords(this.redis, this.keys, limits.freezeMs);
+    this.confirmations = new Confirmations(this.redis, this.keys, limits);
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 export * from './bus';
+export * from './confirmations';
 export * from './connection';
 export * from './heartbeats';
 export * from './job-worker';

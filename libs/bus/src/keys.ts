@@ -91,6 +91,11 @@ export class BusKeys {
     return this.key('media-ticket', digest(ticket));
   }
 
+  /** What bot a confirmation is for, and which attempt has used it up. */
+  confirmation(confirmation: string): string {
+    return this.key('confirmation', digest(confirmation));
+  }
+
   failures(address: string): string {
     return this.key('failures', digest(address));
   }

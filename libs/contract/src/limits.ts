@@ -29,6 +29,8 @@ export const limitsSchema = z.strictObject({
   slowReaderMs: positive.default(5_000),
   ticketMs: positive.default(30_000),
   mediaTicketMs: positive.default(900_000),
+  /** How long a confirmation of `profiles.delete.prepare` can be used. */
+  confirmationMs: positive.default(60_000),
   lockOutMs: positive.default(60_000),
   patchMs: positive.default(50),
   readdMs: positive.default(1_000),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  botLeftSchema,
   botStreamEventSchema,
   groupStreamEventSchema,
   orchestratorJobSchema,
@@ -9,6 +10,7 @@ import {
   requestResolveSchema,
   stepAbortedSchema,
   stepGivenSchema,
+  type BotLeft,
   type BotStreamEvent,
   type Command,
   type GroupStreamEvent,
@@ -66,6 +68,7 @@ export const botOrderSchema = z.discriminatedUnion('type', [
   stepAbortedSchema,
   sessionRemovalSchema,
   sessionsAskedSchema,
+  botLeftSchema,
 ]);
 
 /** What the queue takes as an id: no integer, no colon (design rule 3). */
@@ -118,6 +121,11 @@ export function addSessionOrder(
   id: string,
   job: SessionRemoval | SessionsAsked,
 ): void {
+  addToOutbox(database, 'bot-aborts', job.type, { id, job });
+}
+
+/** Adds that a bot which is being deleted has left its groups. */
+export function addBotLeft(database: Database, id: string, job: BotLeft): void {
   addToOutbox(database, 'bot-aborts', job.type, { id, job });
 }
 

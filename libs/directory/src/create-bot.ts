@@ -8,6 +8,7 @@ import {
   isFreeBotName,
   type CreateBotParams,
 } from '@flowly/contract';
+import { faultPoint } from '@flowly/faults';
 import { createBotStore, type Database } from '@flowly/store';
 import { readConfig, withDefaults } from './bot-config';
 import { carriedConfig, copyCarriedFiles } from './clone';
@@ -94,7 +95,9 @@ function make(directory: Directory, params: CreateBotParams, wanted: NewBot): Bo
   const hidden = join(botsFolder(home), `${HIDDEN}${randomUUID()}`);
   try {
     build(hidden, source, params, wanted, nextMarkSeed(bots));
+    faultPoint('bot-built');
     renameSync(hidden, folder);
+    faultPoint('bot-published');
   } catch (error) {
     rmSync(hidden, { recursive: true, force: true });
     throw error;
@@ -111,6 +114,7 @@ function build(
   seed: number,
 ): void {
   mkdirSync(folder, { mode: 0o700 });
+  faultPoint('bot-begun');
   for (const name of botFolders) mkdirSync(join(folder, name), { mode: 0o700 });
   if (source) copyCarriedFiles(source.folder, folder);
   const config = source ? carriedConfig(readConfig(source.folder)) : {};

@@ -17,7 +17,8 @@ export interface Bot {
  * The bots of an installation, looked up on the disk at each call: other processes change them.
  *
  * A bot is a real folder (no link) of a good name under `profiles/` with a readable `profile.json`;
- * `default` is the data folder itself. Not here: changes, which take the directory's lock.
+ * `default` is the data folder itself. One that is being deleted is no bot any more, but has its folder until its
+ * groups have been left (`delete-bot.ts`). Not here: changes, which take the directory's lock.
  */
 export class Directory {
   private readonly profiles = new ProfileCache();
@@ -30,6 +31,20 @@ export class Directory {
   }
 
   find(name: string): Bot | null {
+    const bot = this.findFolder(name);
+    return bot?.profile.deleting ? null : bot;
+  }
+
+  /** Bots that are being deleted and still have their folder, by name. */
+  leaving(): Bot[] {
+    return this.folderNames().flatMap((name) => {
+      const bot = this.findFolder(name);
+      return bot?.profile.deleting ? [bot] : [];
+    });
+  }
+
+  /** Whose folder this is, also one that is being deleted. */
+  findFolder(name: string): Bot | null {
     if (name !== DEFAULT_BOT && !isFreeBotName(name)) return null;
     const folder = botFolder(this.home, name);
     if (name !== DEFAULT_BOT && !isFolder(folder)) return null;
@@ -40,7 +55,7 @@ export class Directory {
   /** @throws ContractError `PROFILE_NOT_FOUND` */
   require(name: string): Bot {
     const bot = this.find(name);
-    if (!bot) throw new ContractError('PROFILE_NOT_FOUND', `The bot ${name} does not exist.`);
+    if (!bot) throw noSuchBot(name);
     return bot;
   }
 
@@ -52,6 +67,10 @@ export class Directory {
       throw error;
     }
   }
+}
+
+export function noSuchBot(name: string): ContractError {
+  return new ContractError('PROFILE_NOT_FOUND', `The bot ${name} does not exist.`);
 }
 
 function isFolder(path: string): boolean {

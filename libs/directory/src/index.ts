@@ -2,6 +2,7 @@ export * from './bot-config';
 export { botFault } from './bot-fault';
 export * from './configure-bot';
 export * from './create-bot';
+export * from './delete-bot';
 export * from './descriptor';
 export * from './directory';
 export * from './home';

@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import { openBotStore, type Database } from '@flowly/store';
-import type { Bot, Directory } from './directory';
+import { noSuchBot, type Bot, type Directory } from './directory';
 
 /** A bot with its database. */
 export interface OpenBot extends Bot {
@@ -26,21 +26,33 @@ export class OpenBots {
     private readonly options: { busyMs: number },
   ) {}
 
-  /** @throws ContractError `PROFILE_NOT_FOUND`, or why the database cannot be opened */
+  /**
+   * Opens also a bot that is being deleted.
+   * @throws ContractError `PROFILE_NOT_FOUND`, or why the database cannot be opened
+   */
   async open(name: string): Promise<OpenBot> {
     for (;;) {
-      const bot = this.directory.require(name);
+      const bot = this.directory.findFolder(name);
+      if (!bot) throw noSuchBot(name);
       const pending = this.entries.get(bot.botId) ?? this.load(bot);
-      const entry = await pending;
-      if (isCurrent(entry, bot)) return { ...bot, database: entry.database };
+      const entry = await pending.catch((error: unknown) => {
+        if (this.isStillThere(bot)) throw error;
+        return null;
+      });
+      if (entry && this.isStillThere(bot) && isCurrent(entry, bot)) {
+        return { ...bot, database: entry.database };
+      }
       // Another call may have seen it first and be loading the new file.
-      if (this.entries.get(bot.botId) === pending) this.forget(bot.botId, entry);
+      if (entry && this.entries.get(bot.botId) === pending) this.forget(bot.botId, entry);
     }
   }
 
-  /** Every bot whose database can be opened; `onError` hears of the others. Lets go of bots that are gone. */
+  /**
+   * Every bot whose database can be opened, also those that are being deleted; `onError` hears of the others. Lets go
+   * of bots that are gone.
+   */
   async openAll(onError: (name: string, error: unknown) => void): Promise<OpenBot[]> {
-    const bots = this.directory.list();
+    const bots = [...this.directory.list(), ...this.directory.leaving()];
     await this.forgetAllBut(new Set(bots.map((bot) => bot.botId)));
     const opened = bots.map(async ({ name }) => {
       try {
@@ -55,6 +67,11 @@ export class OpenBots {
 
   close(): Promise<void> {
     return this.forgetAllBut(new Set());
+  }
+
+  /** It may have been deleted, and another made in its place, while its file was opened. */
+  private isStillThere({ name, botId }: Bot): boolean {
+    return this.directory.findFolder(name)?.botId === botId;
   }
 
   private load({ folder, botId }: Bot): Promise<Entry> {

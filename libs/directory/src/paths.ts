@@ -18,6 +18,11 @@ export function botsFolder(home: string): string {
   return join(home, 'profiles');
 }
 
+/** Where the folders of deleted bots are until they are removed. */
+export function trashFolder(home: string): string {
+  return join(botsFolder(home), '.trash');
+}
+
 /** The folder of a bot: the data folder itself for `default`. */
 export function botFolder(home: string, name: string): string {
   return name === DEFAULT_BOT ? home : join(botsFolder(home), name);

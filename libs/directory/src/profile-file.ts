@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { z } from 'zod';
+import { deletionSchema } from '@flowly/store';
 import { readText, toJson, writeAtomically } from './files';
 import { botFiles } from './paths';
 
@@ -17,6 +18,8 @@ const profileSchema = z.looseObject({
   /** ISO, Z. */
   createdAt: z.string().catch('1970-01-01T00:00:00.000Z'),
   updatedAt: z.string().catch('1970-01-01T00:00:00.000Z'),
+  /** The bot is being deleted: what its database has decided, for whoever reads the folder alone. */
+  deleting: deletionSchema.optional().catch(undefined),
 });
 export type Profile = z.infer<typeof profileSchema>;
 

@@ -1,5 +1,5 @@
 import { writeSync } from 'node:fs';
-import { faultPoints, type FaultPoint } from './points';
+import { botPoints, faultPoints, type FaultPoint } from './points';
 
 /** What a process does to itself: `kill` is SIGKILL, `stop` is SIGSTOP until somebody sends SIGCONT. */
 const signals = { kill: 'SIGKILL', stop: 'SIGSTOP' } as const;
@@ -47,7 +47,7 @@ function toItself(signal: Signal, point: FaultPoint): unknown {
 
 function readFault(text: string): Fault {
   const { deed = '', point = '', pass = '1' } = FAULT.exec(text)?.groups ?? {};
-  const known = faultPoints.find((each) => each === point);
+  const known = [...faultPoints, ...botPoints].find((each) => each === point);
   if ((deed !== 'kill' && deed !== 'stop') || known === undefined)
     throw new Error(`FLOWLY_FAULTS: there is no "${text}".`);
   return { signal: signals[deed], point: known, passes: Number(pass) };

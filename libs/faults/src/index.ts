@@ -1,2 +1,2 @@
 export { faultPoint } from './fault-point';
-export { faultPoints, type FaultPoint } from './points';
+export { botPoints, faultPoints, type FaultPoint } from './points';

@@ -32,4 +32,14 @@ export const faultPoints = [
   'job-done',
 ] as const;
 
-export type FaultPoint = (typeof faultPoints)[number];
+/** Where a process can end while it makes a bot or deletes one. */
+export const botPoints = [
+  'bot-begun',
+  'bot-built',
+  'bot-published',
+  'bot-hidden',
+  'bot-trashed',
+  'trash-emptied',
+] as const;
+
+export type FaultPoint = (typeof faultPoints)[number] | (typeof botPoints)[number];

@@ -8,17 +8,17 @@ import {
 import { decideOnce, type CommandHandler } from '@flowly/delivery';
 import { configureBot, describeBot, settingsOf } from '@flowly/directory';
 import { activeRunCount } from '@flowly/store';
-import type { Runner } from '../runner';
+import { openBot, type Runner } from '../runner';
 import { answeredBefore } from './answered-before';
 import { addDirectoryEvent } from './create-bot';
 
 /** `configure`: the credential is opened here and goes into the bot's files only (bots.md §2). */
 export function configureBotCommand(runner: Runner): CommandHandler {
-  const { host, home, openBots } = runner;
+  const { host, home } = runner;
   return async (command) => {
     const params = openedParams(runner, command.params);
     if (await answeredBefore(host, command)) return 'follows from the commit';
-    const { database } = await openBots.open(params.name);
+    const { database } = await openBot(runner, params.name);
     const rules = { at: Date.now(), isBusy: () => activeRunCount(database) > 0 };
     await configureBot(host, home, params, rules, (bot) =>
       decideOnce(host, command, () => {

@@ -3,6 +3,7 @@ import type { Runner } from '../runner';
 import { abortChat } from './abort-chat';
 import { configureBotCommand } from './configure-bot';
 import { createBotCommand } from './create-bot';
+import { commitDeletion, prepareDeletion } from './delete-bot';
 import { getExecPolicy, setExecPolicy } from './exec-policy';
 import { guarded } from './guarded';
 import { listModelsOf } from './model-list';
@@ -20,6 +21,8 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['bots.settings', botSettings(runner)],
     ['bots.create', createBotCommand(runner)],
     ['bots.configure', configureBotCommand(runner)],
+    ['bots.delete.prepare', prepareDeletion(runner)],
+    ['bots.delete.commit', commitDeletion(runner)],
     ['provider.list', listProviders(runner)],
     ['provider.active', activeProvider(runner)],
     ['model.list', listModelsOf(runner)],

@@ -2,7 +2,7 @@ import type { BotStatus } from '@flowly/contract';
 import { hostMethods, parseParams } from '@flowly/contract';
 import { AFTER_NOTHING, type CommandHandler } from '@flowly/delivery';
 import { describeBot, settingsOf, type OpenBot } from '@flowly/directory';
-import { activeRunCount, lastUsedAt } from '@flowly/store';
+import { activeRunCount, isBeingDeleted, lastUsedAt } from '@flowly/store';
 import type { Runner } from '../runner';
 
 /** `list`: every bot there is, `default` first. */
@@ -19,7 +19,8 @@ export function botStatuses({ openBots, hostId, log }: Runner): CommandHandler {
     const bots = await openBots.openAll((name, error) =>
       log.error({ err: error, bot: name }, 'a bot cannot be opened'),
     );
-    return { result: { hostId, statuses: bots.map(statusOf) }, after: 'newest' };
+    const there = bots.filter(({ database }) => !isBeingDeleted(database));
+    return { result: { hostId, statuses: there.map(statusOf) }, after: 'newest' };
   };
 }
 

@@ -9,6 +9,7 @@ import {
 } from '@flowly/contract';
 import { botOrderSchema } from '@flowly/delivery';
 import { groupSessionKeys } from '@flowly/store';
+import { botLeft } from '../deletion/deletion';
 import { openBotIfThere, type Runner } from '../runner';
 import { processAbort } from './process-abort';
 import { wakeTurn } from './wake-turn';
@@ -26,6 +27,8 @@ export async function processOrder(runner: Runner, data: unknown): Promise<void>
       return processRemoval(runner, order);
     case 'list-sessions':
       return tellSessions(runner);
+    case 'bot-left':
+      return botLeft(runner, order);
   }
 }
 

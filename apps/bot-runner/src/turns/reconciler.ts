@@ -1,12 +1,13 @@
 import { addRunTurn } from '@flowly/agent';
 import { eachByItself } from '@flowly/delivery';
 import type { OpenBot } from '@flowly/directory';
-import { runsToTakeUp } from '@flowly/store';
+import { readDeletion, runsToTakeUp } from '@flowly/store';
+import { carryOnAgain, emptyTheTrash } from '../deletion/deletion';
 import type { Runner } from '../runner';
 
 /**
  * Takes up what a dead process left (design rule 1): carries out what bots' outboxes hold and puts a job for every
- * run that nobody drives.
+ * run that nobody drives; what of deletions is not over goes on.
  */
 export async function reconcileBots(runner: Runner): Promise<void> {
   const { openBots, relays, hostRelay, log } = runner;
@@ -16,8 +17,10 @@ export async function reconcileBots(runner: Runner): Promise<void> {
   );
   await eachByItself(bots, async (bot) => {
     relays.of(bot.database).kick();
-    await takeUp(bot);
+    const deletion = readDeletion(bot.database);
+    await (deletion ? carryOnAgain(runner, bot, deletion) : takeUp(bot));
   });
+  await emptyTheTrash(runner);
 }
 
 async function takeUp(bot: OpenBot): Promise<void> {

@@ -23,7 +23,8 @@ export function planHostCall(
     case 'bots.statuses':
       caller.subscribe({ to: 'directory' });
       return plan({ name, params: {} }, reads({ kind: 'all-bots' }));
-    case 'bots.settings': {
+    case 'bots.settings':
+    case 'bots.delete.prepare': {
       const given = parseParams(hostMethods[name].params, params);
       return plan({ name, params: given }, reads(bot(given.name, 'settings')));
     }
@@ -32,6 +33,10 @@ export function planHostCall(
       const source = given.cloneFrom === undefined ? DEFAULT_BOT : given.cloneFrom;
       const cloned = source === null ? [] : [bot(source, 'settings')];
       return plan({ name, params: given }, changes(bot(given.name, 'all'), ...cloned));
+    }
+    case 'bots.delete.commit': {
+      const given = parseParams(hostMethods[name].params, params);
+      return plan({ name, params: given }, changes(bot(given.name, 'all')));
     }
     case 'bots.configure': {
       const { credential, ...given } = parseParams(configureBotParamsSchema, params);

@@ -185,6 +185,25 @@ export const sessionsToldSchema = z.object({
 });
 export type SessionsTold = z.infer<typeof sessionsToldSchema>;
 
+/**
+ * Runner → orchestrator: a bot is being deleted and leaves every group (groups.md §9). Told again until it is heard
+ * that it has.
+ */
+export const botDeletedSchema = z.object({
+  type: z.literal('bot-deleted'),
+  bot: z.string(),
+  botId: z.string(),
+});
+export type BotDeleted = z.infer<typeof botDeletedSchema>;
+
+/** Orchestrator → runner: the bot that is being deleted is in no group any more. */
+export const botLeftSchema = z.object({
+  type: z.literal('bot-left'),
+  bot: z.string(),
+  botId: z.string(),
+});
+export type BotLeft = z.infer<typeof botLeftSchema>;
+
 export const orchestratorJobSchema = z.discriminatedUnion('type', [
   stepAcceptedSchema,
   stepEndedSchema,
@@ -193,5 +212,6 @@ export const orchestratorJobSchema = z.discriminatedUnion('type', [
   requestResolvedSchema,
   sessionRemovedSchema,
   sessionsToldSchema,
+  botDeletedSchema,
 ]);
 export type OrchestratorJob = z.infer<typeof orchestratorJobSchema>;

@@ -71,6 +71,28 @@ export const hostMethods = methodTable({
       settings: botSettingsSchema,
     }),
   },
+  'bots.delete.prepare': {
+    ...hostRow,
+    wire: 'profiles.delete.prepare',
+    params: z.object({ name: botNameSchema }),
+    result: z.object({
+      confirmation: z.string(),
+      expiresInSeconds: z.number().int(),
+      profile: botDescriptorSchema,
+    }),
+  },
+  'bots.delete.commit': {
+    ...hostRow,
+    wire: 'profiles.delete.commit',
+    changes: true,
+    params: z.object({ name: botNameSchema, confirmation: z.string() }),
+    result: z.object({
+      ok: z.literal(true),
+      /** The name that is free again. */
+      deleted: z.string(),
+      botId: z.string(),
+    }),
+  },
   'bots.rpc': {
     ...hostRow,
     wire: 'profiles.rpc',

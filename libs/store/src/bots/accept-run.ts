@@ -1,6 +1,7 @@
 import type { StepFile } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { takeRememberedAbort } from './abort-run';
+import { isBeingDeleted } from './deleting';
 import { findRun, readRun, type HostFields, type Run, type RunStep } from './run';
 import { touchSession } from './session';
 
@@ -24,7 +25,9 @@ export type Acceptance =
   /** `abortedBefore`: its abort came first; the caller ends the run in the same transaction. */
   | { kind: 'new'; run: Run; abortedBefore: boolean }
   | { kind: 'known'; run: Run }
-  | { kind: 'conflict' };
+  | { kind: 'conflict' }
+  /** The bot is being deleted. */
+  | { kind: 'gone' };
 
 /**
  * Writes the receipt of a run before any work (bots.md §3.3), and the session if it is new. A step of
@@ -32,6 +35,7 @@ export type Acceptance =
  * that the history is in the order in which turns run. Only inside `database.write`.
  */
 export function acceptRun(database: Database, wanted: NewRun): Acceptance {
+  if (isBeingDeleted(database)) return { kind: 'gone' };
   const known = findRun(database, wanted.runId);
   if (known) return isRepeat(known, wanted) ? { kind: 'known', run: known } : { kind: 'conflict' };
   touchSession(database, wanted.sessionKey, wanted.at);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Database } from '../core/database';
+import { isBeingDeleted } from './deleting';
 import { addMessage } from './message';
 import { findRun, isNextInSession, readRun, type Run } from './run';
 
@@ -20,7 +21,7 @@ export interface Claim {
 export function claimRun(database: Database, runId: string, claim: Claim): Run | null {
   const run = findRun(database, runId);
   if (!run || !isFree(run, claim.at)) return null;
-  if (!isNextInSession(database, run)) return null;
+  if (!isNextInSession(database, run) || isBeingDeleted(database)) return null;
   const row = database.get(
     `UPDATE runs SET state = 'running', owner = ?, alive_until = ?, epoch = epoch + 1,
        started_at = COALESCE(started_at, ?) WHERE run_id = ? RETURNING *`,

@@ -120,6 +120,11 @@ export function runsToTakeUp(database: Database, at: number): Run[] {
     .map(readRun);
 }
 
+/** All runs that have not ended, in order of acceptance. */
+export function allOpenRuns(database: Database): Run[] {
+  return database.all(`SELECT * FROM runs WHERE ${OPEN} ORDER BY seq`).map(readRun);
+}
+
 /** Runs accepted and not ended. */
 export function activeRunCount(database: Database): number {
   const row = database.get(`SELECT COUNT(*) AS count FROM runs WHERE ${OPEN}`);

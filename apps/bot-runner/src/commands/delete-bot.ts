@@ -1,0 +1,69 @@
+import { ContractError, DEFAULT_BOT, hostMethods, parseParams } from '@flowly/contract';
+import { AFTER_NOTHING, type CommandHandler, type ReceivedCommand } from '@flowly/delivery';
+import { describeBot, noSuchBot, type OpenBot } from '@flowly/directory';
+import { decideDeletion, readDeletion, type Deletion } from '@flowly/store';
+import { carryOn, emptyTheTrash } from '../deletion/deletion';
+import { openBot, openBotIfThere, type Runner } from '../runner';
+import { answeredBefore } from './answered-before';
+
+/** `delete.prepare`: a confirmation that deletes this very bot, for a minute (bots.md §2). */
+export function prepareDeletion(runner: Runner): CommandHandler {
+  return async (command) => {
+    const { name } = parseParams(hostMethods['bots.delete.prepare'].params, command.params);
+    refuseDefault(name);
+    const bot = await openBot(runner, name);
+    const issued = await runner.bus.confirmations.issue(bot.botId);
+    return { result: { ...issued, profile: describeBot(bot) }, after: AFTER_NOTHING };
+  };
+}
+
+/**
+ * `delete.commit`: the mark in the bot's database is the decision; whatever comes after it is carried on by any runner
+ * until the bot is gone, and then answered (bots.md §2).
+ */
+export function commitDeletion(runner: Runner): CommandHandler {
+  return async (command) => {
+    const { name, confirmation } = parseParams(
+      hostMethods['bots.delete.commit'].params,
+      command.params,
+    );
+    if (await hasBegun(runner, command, name)) return 'follows from the commit';
+    const botId = await runner.bus.confirmations.take(confirmation, command.id);
+    refuseDefault(name);
+    const bot = await openBot(runner, name);
+    if (botId !== bot.botId) {
+      throw new ContractError(
+        'DELETE_CONFIRMATION_INVALID',
+        'This confirmation is not valid any more, or is for another bot. Prepare the deletion again.',
+      );
+    }
+    const deletion = await decide(bot, command);
+    await carryOn(runner, bot, deletion);
+    return 'follows from the commit';
+  };
+}
+
+function refuseDefault(name: string): void {
+  if (name !== DEFAULT_BOT) return;
+  throw new ContractError('DEFAULT_PROFILE', 'The default bot cannot be deleted.');
+}
+
+/** Whether this call was delivered before and has decided: then it goes on by itself. */
+async function hasBegun(runner: Runner, command: ReceivedCommand, name: string): Promise<boolean> {
+  if (await answeredBefore(runner.host, command)) return true;
+  const bot = await openBotIfThere(runner, name);
+  if (bot) return readDeletion(bot.database)?.command === command.id;
+  // Its folder may have been moved a moment ago by a process that died then.
+  await emptyTheTrash(runner);
+  return answeredBefore(runner.host, command);
+}
+
+async function decide(bot: OpenBot, { id, gateway }: ReceivedCommand): Promise<Deletion> {
+  const deletion = { command: id, gateway, at: Date.now() };
+  const decision = await bot.database.write(() => decideDeletion(bot.database, deletion));
+  if (decision === 'gone') throw noSuchBot(bot.name);
+  if (decision === 'busy') {
+    throw new ContractError('PROFILE_BUSY', 'The bot is working. Delete it when its turn has ended.');
+  }
+  return deletion;
+}
