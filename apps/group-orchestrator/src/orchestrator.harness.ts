@@ -12,6 +12,7 @@ import {
   type ReplyEntry,
 } from '@flowly/bus';
 import {
+  botLeftSchema,
   defaultLimits,
   envelopeSchema,
   groupStreamEventSchema,
@@ -48,6 +49,7 @@ const sessionOrderSchema = z.discriminatedUnion('type', [
   sessionRemovalSchema,
   sessionsAskedSchema,
 ]);
+const leaveSchema = z.discriminatedUnion('type', [botLeftSchema]);
 const roomSchema = z.object({ room: groupViewSchema });
 
 export interface Given {
@@ -65,6 +67,10 @@ export class GroupWorld {
   readonly orders: z.infer<typeof jobSchema>[] = [];
   /** What they were told of private sessions. */
   readonly sessionOrders: z.infer<typeof sessionOrderSchema>[] = [];
+  /** What they were told of bots that go. */
+  readonly leaves: z.infer<typeof leaveSchema>[] = [];
+  /** `name botId` of bots that are being deleted. */
+  readonly leaving = new Set<string>();
   readonly errors: unknown[] = [];
   private readonly ends: (() => unknown)[] = [];
 
@@ -119,6 +125,7 @@ export class GroupWorld {
       limits: all,
       memberTimeoutMs,
       bot: (name: string) => (names.includes(name) ? { name, displayName: '' } : null),
+      isLeaving: (name, botId) => world.leaving.has(`${name} ${botId}`),
       botFault: (name: string) => (names.includes(name) ? null : 'This bot no longer exists.'),
       botMedia: (name: string) => (names.includes(name) ? join(home, name, 'media') : null),
     };
@@ -246,7 +253,9 @@ export class GroupWorld {
       process: async (data) => {
         const unpacked = await this.bus.large.unpack(envelopeSchema.parse(data));
         const order = sessionOrderSchema.safeParse(unpacked?.body);
+        const leave = leaveSchema.safeParse(unpacked?.body);
         if (order.success) this.sessionOrders.push(order.data);
+        else if (leave.success) this.leaves.push(leave.data);
         else this.orders.push(jobSchema.parse(unpacked?.body));
       },
       onError: () => undefined,

@@ -97,6 +97,10 @@ function compose(
       const bot = directory.find(name);
       return bot && { name, displayName: bot.profile.displayName };
     },
+    isLeaving: (name, botId) => {
+      const bot = directory.findFolder(name);
+      return bot?.botId === botId && bot.profile.deleting !== undefined;
+    },
     botFault: (name) => botFault(directory.find(name)),
     botMedia: (name) => {
       const bot = directory.find(name);

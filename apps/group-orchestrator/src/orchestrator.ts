@@ -25,6 +25,8 @@ export interface Orchestrator {
   memberTimeoutMs: number;
   /** A bot with the name it is shown by, read from its folder; null when there is none. */
   bot: (name: string) => GroupMember | null;
+  /** Whether this very bot is being deleted and still has its folder: until then nobody else has its name. */
+  isLeaving: (name: string, botId: string) => boolean;
   /** Why a bot cannot be used now, for a reader; null when it can. */
   botFault: (name: string) => string | null;
   /** Where a bot's own files are; null when there is no such bot. */

@@ -1,10 +1,25 @@
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { execFileSync, spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 
 const ROOT = resolve(__dirname, '../../..');
+
+/**
+ * For tests: builds a TypeScript file with its fault points. Returns what runs it in a process of its own, and
+ * says of which signal it died; null when it ended by itself.
+ */
+export function mortalProgram(script: string, folder: string) {
+  const program = join(folder, 'program.cjs');
+  bundle(script, program, ['--define:FLOWLY_FAULT_POINTS=true']);
+  return (argv: readonly string[], faults: string): NodeJS.Signals | null => {
+    const env = { ...process.env, NODE_PATH: join(ROOT, 'node_modules'), FLOWLY_FAULTS: faults };
+    const { signal, status, stderr } = spawnSync(process.execPath, [program, ...argv], { env });
+    if (signal === null && status !== 0) throw new Error(String(stderr));
+    return signal;
+  };
+}
 
 /**
  * For tests: runs a TypeScript file in several real processes at once. Each says `ready`, is let go
@@ -30,11 +45,17 @@ export async function runAtOnce(
   }
 }
 
-function bundle(script: string, program: string): void {
+function bundle(script: string, program: string, more: readonly string[] = []): void {
   const esbuild = require.resolve('esbuild/bin/esbuild');
   const options = ['--bundle', '--platform=node', '--external:better-sqlite3', '--log-level=error'];
   const config = `--tsconfig=${join(ROOT, 'tsconfig.base.json')}`;
-  execFileSync(esbuild, [join(__dirname, script), ...options, config, `--outfile=${program}`]);
+  execFileSync(esbuild, [
+    join(__dirname, script),
+    ...options,
+    ...more,
+    config,
+    `--outfile=${program}`,
+  ]);
 }
 
 function start(program: string, argv: readonly string[]): ChildProcess {

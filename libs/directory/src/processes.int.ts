@@ -45,3 +45,27 @@ it('two processes that make bots at once keep the limit, the names and the seeds
   expect(bots.every((bot) => existsSync(join(bot.folder, 'bot.sqlite3')))).toBe(true);
   expect(readdirSync(join(fixture.home, 'profiles'))).toHaveLength(15);
 }, 30_000);
+
+it('two processes that make and delete bots at once keep the limit and the seeds', async () => {
+  fixture.prepare();
+  const results = z
+    .array(
+      z.object({
+        most: z.number(),
+        doubledSeeds: z.literal(0),
+        refused: z.number(),
+        own: z.array(z.string()),
+      }),
+    )
+    .parse(
+      await runAtOnce('churn-bots.child.ts', [
+        [fixture.home, 'a', '4'],
+        [fixture.home, 'b', '4'],
+      ]),
+    );
+  expect(Math.max(...results.map(({ most }) => most))).toBe(4);
+  for (const { refused } of results) expect(refused).toBeGreaterThan(0);
+  const names = fixture.directory.list().slice(1);
+  expect(names.map(({ name }) => name)).toEqual(results.flatMap(({ own }) => own).sort());
+  expect(readdirSync(join(fixture.home, 'profiles/.trash'))).toEqual([]);
+}, 30_000);

@@ -1,5 +1,10 @@
 import { ContractError, DEFAULT_BOT, hostMethods, parseParams } from '@flowly/contract';
-import { AFTER_NOTHING, type CommandHandler, type ReceivedCommand } from '@flowly/delivery';
+import {
+  AFTER_NOTHING,
+  type Answer,
+  type CommandHandler,
+  type ReceivedCommand,
+} from '@flowly/delivery';
 import { describeBot, noSuchBot, type OpenBot } from '@flowly/directory';
 import { decideDeletion, readDeletion, type Deletion } from '@flowly/store';
 import { carryOn, emptyTheTrash } from '../deletion/deletion';
@@ -27,18 +32,22 @@ export function commitDeletion(runner: Runner): CommandHandler {
       hostMethods['bots.delete.commit'].params,
       command.params,
     );
-    if (await hasBegun(runner, command, name)) return 'follows from the commit';
-    const botId = await runner.bus.confirmations.take(confirmation, command.id);
+    if (await answeredBefore(runner.host, command)) return 'follows from the commit';
+    const confirmed = await runner.bus.confirmations.take(confirmation, command.id);
     refuseDefault(name);
-    const bot = await openBot(runner, name);
-    if (botId !== bot.botId) {
+    const bot = await openBotIfThere(runner, name);
+    if (bot === null) return answerOfGone(runner, command, name);
+    const begun = readDeletion(bot.database);
+    // Delivered before: it goes on by itself.
+    if (begun?.command === command.id) return 'follows from the commit';
+    if (begun) throw noSuchBot(name);
+    if (confirmed !== bot.botId) {
       throw new ContractError(
         'DELETE_CONFIRMATION_INVALID',
         'This confirmation is not valid any more, or is for another bot. Prepare the deletion again.',
       );
     }
-    const deletion = await decide(bot, command);
-    await carryOn(runner, bot, deletion);
+    await carryOn(runner, bot, await decide(bot, command));
     return 'follows from the commit';
   };
 }
@@ -48,14 +57,15 @@ function refuseDefault(name: string): void {
   throw new ContractError('DEFAULT_PROFILE', 'The default bot cannot be deleted.');
 }
 
-/** Whether this call was delivered before and has decided: then it goes on by itself. */
-async function hasBegun(runner: Runner, command: ReceivedCommand, name: string): Promise<boolean> {
-  if (await answeredBefore(runner.host, command)) return true;
-  const bot = await openBotIfThere(runner, name);
-  if (bot) return readDeletion(bot.database)?.command === command.id;
-  // Its folder may have been moved a moment ago by a process that died then.
+/** This call may have deleted it; its folder was moved a moment ago by a process that died then, at the worst. */
+async function answerOfGone(
+  runner: Runner,
+  command: ReceivedCommand,
+  name: string,
+): Promise<Answer> {
   await emptyTheTrash(runner);
-  return answeredBefore(runner.host, command);
+  if (await answeredBefore(runner.host, command)) return 'follows from the commit';
+  throw noSuchBot(name);
 }
 
 async function decide(bot: OpenBot, { id, gateway }: ReceivedCommand): Promise<Deletion> {
@@ -63,7 +73,10 @@ async function decide(bot: OpenBot, { id, gateway }: ReceivedCommand): Promise<D
   const decision = await bot.database.write(() => decideDeletion(bot.database, deletion));
   if (decision === 'gone') throw noSuchBot(bot.name);
   if (decision === 'busy') {
-    throw new ContractError('PROFILE_BUSY', 'The bot is working. Delete it when its turn has ended.');
+    throw new ContractError(
+      'PROFILE_BUSY',
+      'The bot is working. Delete it when its turn has ended.',
+    );
   }
   return deletion;
 }

@@ -1,10 +1,10 @@
 import { ContractError, groupMethods, parseParams } from '@flowly/contract';
-import { addEvent, decideOnce, type CommandHandler, type Decision } from '@flowly/delivery';
+import { decideOnce, type CommandHandler } from '@flowly/delivery';
 import { isRunning } from '@flowly/groups';
 import type { GroupRecord, GroupTransaction } from '@flowly/store';
 import { removeUnreferred } from '../files/with-files';
 import type { Orchestrator } from '../orchestrator';
-import { orderRemovals, sessionsToRemove } from '../sessions/remove-sessions';
+import { removeGroup } from './remove-group';
 
 /** `delete`: messages, files that no other group has, and the private session at each member (groups.md §9). */
 export function deleteGroup(orchestrator: Orchestrator): CommandHandler {
@@ -16,8 +16,9 @@ export function deleteGroup(orchestrator: Orchestrator): CommandHandler {
       (groups) =>
         decideOnce(store.database, command, () => {
           const group = idleGroup(groups, roomId);
-          files = groups.unsharedMedia(roomId);
-          return removeGroup(orchestrator, groups, group, command.id);
+          const removed = removeGroup(orchestrator, groups, group, group.members, command.id);
+          files = removed.files;
+          return { outcome: { kind: 'done' }, addJobs: removed.orderSessions };
         }),
       { unlimited: true },
     );
@@ -34,16 +35,4 @@ function idleGroup(groups: GroupTransaction, groupId: string): GroupRecord {
     throw new ContractError('ROOM_BUSY_DELETE', 'The group is still answering.');
   }
   return group;
-}
-
-function removeGroup(
-  { store }: Orchestrator,
-  groups: GroupTransaction,
-  { id, members }: GroupRecord,
-  commandId: string,
-): Decision {
-  const removals = sessionsToRemove(groups, id, members, commandId, Date.now());
-  groups.deleteGroup(id);
-  addEvent(store.database, { kind: 'group', groupId: id, type: 'deleted' });
-  return { outcome: { kind: 'done' }, addJobs: () => orderRemovals(store, removals) };
 }

@@ -1,4 +1,4 @@
-import { ContractError, groupMethods, parseParams, type Readiness } from '@flowly/contract';
+import { ContractError, groupMethods, parseParams } from '@flowly/contract';
 import {
   decideOnce,
   type CommandHandler,
@@ -9,6 +9,7 @@ import { isRunning, redefined, removedMembers } from '@flowly/groups';
 import type { GroupTransaction } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
 import { changedGroup } from '../outcomes';
+import { IDLE } from '../readiness/idle';
 import { orderRemovals, sessionsToRemove } from '../sessions/remove-sessions';
 import { addGroupEvent } from '../views/group-event';
 import { botsOf, readDefinition, type GivenDefinition } from './definition';
@@ -56,6 +57,3 @@ function decideUpdate(
     addJobs: () => orderRemovals(store, removals),
   };
 }
-
-/** As one of whom nothing is known. */
-const IDLE: Readiness = { state: 'idle', updatedAt: '', error: '' };

@@ -1,5 +1,6 @@
 import { envelopeSchema, orchestratorJobSchema, type OrchestratorJob } from '@flowly/contract';
 import type { LargeValues } from '@flowly/bus';
+import { botDeleted } from '../bots/bot-deleted';
 import type { Orchestrator } from '../orchestrator';
 import { sessionsTold } from '../sessions/left-sessions';
 import { sessionRemoved } from '../sessions/session-removed';
@@ -36,5 +37,7 @@ function take(orchestrator: Orchestrator, job: OrchestratorJob): Promise<void> {
       return sessionRemoved(orchestrator, job);
     case 'sessions':
       return sessionsTold(orchestrator, job);
+    case 'bot-deleted':
+      return botDeleted(orchestrator, job);
   }
 }
