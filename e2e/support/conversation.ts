@@ -1,4 +1,9 @@
-import type { ChatEvent, ChatHistoryResult, ChatSendResult } from '@flowly/contract';
+import type {
+  ChatEvent,
+  ChatHistoryResult,
+  ChatInflightResult,
+  ChatSendResult,
+} from '@flowly/contract';
 import { until, type Client } from '@flowly/testing';
 
 /** The two ways to a bot: straight on the socket (the default bot), or through `profiles.rpc`. */
@@ -32,6 +37,13 @@ export class Conversation {
     return this.way === 'straight'
       ? this.client.call('chat.history', params)
       : this.client.rpc(this.bot, 'chat.history', params);
+  }
+
+  inflight(): Promise<ChatInflightResult> {
+    const { sessionKey } = this;
+    return this.way === 'straight'
+      ? this.client.call('chat.inflight', { sessionKey })
+      : this.client.rpc(this.bot, 'chat.inflight', { sessionKey });
   }
 
   abort(runId: string, extra: Record<string, unknown> = {}) {

@@ -24,7 +24,7 @@ export async function askPerson(
 }
 
 async function closed(turn: Turn, request: BotRequest): Promise<BotRequest> {
-  const { bot, run, signals, settings, pump } = turn;
+  const { bot, run, signals, settings } = turn;
   for (;;) {
     const woken = new AbortController();
     // Listened for before the row is read, so that no decision falls in between.
@@ -43,8 +43,6 @@ async function closed(turn: Turn, request: BotRequest): Promise<BotRequest> {
       if (row.reason !== null) return row;
       const look = Math.min(settings.limits.requestLookMs, request.expiresAt - now);
       await pause(look, woken.signal);
-      // Not waited for: while Redis is away the request still expires.
-      void pump.keep();
     } finally {
       unlisten();
       signals.abort.removeEventListener('abort', wake);

@@ -5,6 +5,7 @@ export * from './drop-session';
 export * from './end-open-runs';
 export * from './end-turn';
 export * from './host-fields';
+export * from './inflight';
 export * from './live-turns';
 export * from './model-call';
 export * from './piece-pump';

@@ -200,9 +200,9 @@ it('a step begins a new text when all before it is there, and calls stay', async
   await pump.step([]);
   expect(pump.text).toBe('');
   expect((await piecesOf(run)).map(({ text }) => text).join('')).toBe('Let me look.');
-  await pump.call(call('c1', 'running'), []);
+  await pump.call(call('c1', 'running'), { events: [] });
   expect(await whole(run)).toEqual([{ text: '', calls: [call('c1', 'running')] }]);
-  await pump.call(call('c1', 'completed'), []);
+  await pump.call(call('c1', 'completed'), { events: [] });
   pump.push('Done.');
   await pump.finish();
   expect(await whole(run)).toEqual([{ text: 'Done.', calls: [call('c1', 'completed')] }]);
@@ -211,14 +211,15 @@ it('a step begins a new text when all before it is there, and calls stay', async
 it('keeps the eight newest calls', async () => {
   const run = newRun();
   const { pump } = pumpOf(run);
-  for (let index = 0; index < 10; index++) await pump.call(call(`c${index}`, 'completed'), []);
+  for (let index = 0; index < 10; index++)
+    await pump.call(call(`c${index}`, 'completed'), { events: [] });
   expect(pump.calls.map(({ id }) => id)).toEqual(['c2', 'c3', 'c4', 'c5', 'c6', 'c7', 'c8', 'c9']);
 });
 
 it('writes text and calls anew after Redis has lost them', async () => {
   const run = newRun();
   const { pump } = pumpOf(run);
-  await pump.call(call('c1', 'running'), []);
+  await pump.call(call('c1', 'running'), { events: [] });
   pump.push('one ');
   await pump.finish();
   await world.bus.redis.flushall();
@@ -245,7 +246,7 @@ it('keeps the calls of a turn that waits when Redis loses them', async () => {
   const run = newRun();
   const { pump } = pumpOf(run);
   await pump.step([]);
-  await pump.call(call('c1', 'running'), []);
+  await pump.call(call('c1', 'running'), { events: [] });
   await pump.keep();
   await world.bus.redis.flushall();
   await pump.keep();

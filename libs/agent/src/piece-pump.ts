@@ -1,5 +1,6 @@
 import type { LiveRecords, LiveRun, PieceOutcome } from '@flowly/bus';
 import type { BotStreamEvent, LiveCall } from '@flowly/contract';
+import { ToldSteps, type CallTold } from './told-steps';
 
 /** Why the record takes nothing more from this attempt. */
 export type Refusal = 'stale' | 'ended';
@@ -17,7 +18,10 @@ export class PiecePump {
   /** The newest tool calls, oldest first. */
   calls: LiveCall[] = [];
   private sent = 0;
+  private readonly told = new ToldSteps();
   private refused = false;
+  /** Writes go one after the other, so that none is made of what another has changed meanwhile. */
+  private lastWriter: Promise<unknown> = Promise.resolve();
   private keeping = false;
   private timer: NodeJS.Timeout | null = null;
   private writing: Promise<void> | null = null;
@@ -57,22 +61,34 @@ export class PiecePump {
     await this.finish();
     this.text = '';
     this.sent = 0;
-    await this.note(() => this.live.addStep(this.run, events));
+    const before = this.told.count;
+    await this.note(() => this.live.addStep(this.run, events, before));
+    this.told.count = before + 1;
   }
 
-  /** A tool call has begun or ended. @param events tell it in a conversation */
-  async call(call: LiveCall, events: readonly BotStreamEvent[]): Promise<void> {
+  /** A tool call has begun or ended. @param told in a conversation */
+  async call(call: LiveCall, told: CallTold): Promise<void> {
     this.calls = [...this.calls.filter(({ id }) => id !== call.id), call].slice(-MOST_CALLS);
-    await this.note(() => this.live.addCall(this.run, { call, calls: this.calls }, events));
+    const before = this.told.count;
+    const noted = {
+      call,
+      calls: this.calls,
+      steps: { before, after: before + (told.endsStep ? 1 : 0) },
+      progress: told.progress,
+      forget: this.told.surplus(told),
+    };
+    await this.note(() => this.live.addCall(this.run, noted, told.events));
+    this.told.note(told);
   }
 
   /** Writes the record anew if Redis has lost it while there was nothing to say. Never rejects. */
   async keep(): Promise<void> {
-    if (this.refused || this.keeping || this.calls.length === 0) return;
+    if (this.refused || this.keeping || this.saidNothing) return;
     this.keeping = true;
     try {
-      // Words that come meanwhile find the record out of step and write it anew once more.
-      if (!(await this.live.isThere(this.run))) this.heed(await this.restore(this.sent));
+      await this.inTurn(async () => {
+        if (!(await this.live.isThere(this.run))) this.heed(await this.restore(this.sent));
+      });
     } catch (error) {
       this.onError(error);
     } finally {
@@ -85,7 +101,12 @@ export class PiecePump {
     if (this.refused) return;
     try {
       await (this.begun ??= this.begin());
-      this.heed(await write());
+      await this.inTurn(async () => {
+        const outcome = await write();
+        if (!isLost(outcome)) return this.heed(outcome);
+        this.heed(await this.restore(this.sent));
+        this.heed(await write());
+      });
     } catch (error) {
       this.onError(error);
     }
@@ -105,15 +126,16 @@ export class PiecePump {
     if (end <= this.sent) return;
     try {
       await (this.begun ??= this.begin());
-      this.lastWrite = performance.now();
-      await this.sendUpTo(end);
+      await this.inTurn(() => this.sendUpTo(end));
     } catch (error) {
       this.onError(error);
     }
   }
 
   private async sendUpTo(end: number): Promise<void> {
-    const outcome = await this.live.addPiece(this.run, this.sent, this.text.slice(this.sent, end));
+    this.lastWrite = performance.now();
+    const piece = this.text.slice(this.sent, end);
+    const outcome = await this.live.addPiece(this.run, this.sent, piece, this.told.count);
     const answer = isOutOfStep(outcome) ? await this.restore(end) : outcome;
     if (!('refused' in answer)) this.sent = end;
     else this.heed(answer);
@@ -127,7 +149,18 @@ export class PiecePump {
   }
 
   private restore(end: number) {
-    return this.live.restore(this.run, { text: this.text.slice(0, end), calls: this.calls });
+    const { run, calls, told: steps } = this;
+    return this.live.restore(run, { text: this.text.slice(0, end), calls, steps });
+  }
+
+  private get saidNothing(): boolean {
+    return this.sent === 0 && this.calls.length === 0 && this.told.count === 0;
+  }
+
+  private inTurn<T>(write: () => Promise<T>): Promise<T> {
+    const turn = this.lastWriter.then(write);
+    this.lastWriter = turn.catch(() => undefined);
+    return turn;
   }
 }
 
@@ -136,7 +169,11 @@ export class PiecePump {
  * out twice): either way it is written anew.
  */
 function isOutOfStep(outcome: PieceOutcome): boolean {
-  return 'refused' in outcome && (outcome.refused === 'gap' || outcome.refused === 'old');
+  return isLost(outcome) || ('refused' in outcome && outcome.refused === 'old');
+}
+
+function isLost(outcome: PieceOutcome): boolean {
+  return 'refused' in outcome && outcome.refused === 'gap';
 }
 
 /** Length of the text without a first half of a surrogate pair at its end. */

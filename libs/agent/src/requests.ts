@@ -32,13 +32,21 @@ import {
  * and says in the same one who is to hear of it: the conversation, or the group whose step waits.
  */
 
-/** The bot's open approvals and questions, oldest first; `at` in Unix ms. */
-export function listApprovals({ database }: Bot, at: number): Approval[] {
-  return openRequests(database, 'approval', at).map(shownApproval);
+/** The bot's open approvals and questions, or those of one session, oldest first; `at` in Unix ms. */
+export function listApprovals({ database }: Bot, at: number, sessionKey?: string): Approval[] {
+  return openRequests(database, 'approval', at)
+    .filter((request) => isOf(request, sessionKey))
+    .map(shownApproval);
 }
 
-export function listQuestions({ database }: Bot, at: number): Clarify[] {
-  return openRequests(database, 'clarify', at).map(shownQuestion);
+export function listQuestions({ database }: Bot, at: number, sessionKey?: string): Clarify[] {
+  return openRequests(database, 'clarify', at)
+    .filter((request) => isOf(request, sessionKey))
+    .map(shownQuestion);
+}
+
+function isOf(request: BotRequest, sessionKey: string | undefined): boolean {
+  return sessionKey === undefined || request.sessionKey === sessionKey;
 }
 
 /** Opens a request for a turn; null when the run is to end or another attempt has it. */

@@ -7,6 +7,7 @@ import {
 } from '@flowly/contract';
 import { shownToolCalls, type Run } from '@flowly/store';
 import type { Bot } from './bot';
+import type { CallTold } from './told-steps';
 
 /** What watchers of a conversation are told of the steps of an answer (wire.md §5.1); of an internal session nothing. */
 
@@ -46,7 +47,7 @@ export class TurnEvents {
   static endOfDeadCall(bot: Bot, run: Run, call: ShownCall, end: CallEnd): BotStreamEvent[] {
     const events = new TurnEvents(bot, run);
     events.revision = 0;
-    return events.ended(call, end);
+    return [...events.ended(call, end).events];
   }
 
   /** The assistant calls for tools: the text so far leaves the live bubble. */
@@ -61,17 +62,16 @@ export class TurnEvents {
     });
   }
 
-  begun(call: ShownCall): BotStreamEvent[] {
+  begun(call: ShownCall): CallTold {
     const { id: toolCallId, name, argumentsJson } = call;
     const { sessionKey } = this.run;
     const args = objectOf(argumentsJson);
-    return [
-      ...this.progress(call, { state: 'running' }),
-      ...this.event('tool.start', { toolCallId, name, args, sessionKey }),
-    ];
+    const progress = this.progress(call, { state: 'running' });
+    const start = this.event('tool.start', { toolCallId, name, args, sessionKey });
+    return this.told(progress, start);
   }
 
-  ended(call: ShownCall, { state, text, at }: CallEnd): BotStreamEvent[] {
+  ended(call: ShownCall, { state, text, at }: CallEnd): CallTold {
     const { id: toolCallId, name, iterationIdx, startedAt } = call;
     const complete = {
       toolCallId,
@@ -82,31 +82,30 @@ export class TurnEvents {
       sessionKey: this.run.sessionKey,
     };
     const result = cut(text, MOST_RESULT);
-    return [
-      ...this.progress(call, {
-        state,
-        completedAt: at,
-        result,
-        resultTruncated: text.length > MOST_RESULT,
-      }),
+    const resultTruncated = text.length > MOST_RESULT;
+    const progress = this.progress(call, { state, completedAt: at, result, resultTruncated });
+    const step = { iterationIdx, role: 'tool', content: text, tool_call_id: toolCallId, name };
+    const told = this.told(progress, [
       ...this.event('tool.complete', complete),
-      ...this.chat({
-        state: 'iteration_step',
-        iterationIdx,
-        role: 'tool',
-        content: text,
-        tool_call_id: toolCallId,
-        name,
-      }),
-    ];
+      ...this.chat({ state: 'iteration_step', ...step }),
+    ]);
+    return { ...told, endsStep: true };
+  }
+
+  private told(progress: ChatToolProgress, events: BotStreamEvent[]): CallTold {
+    const shown = this.event('chat', progress);
+    return { events: [...shown, ...events], ...(shown.length > 0 && { progress }) };
   }
 
   private progress(
     { id, index, name, argumentsJson, iterationIdx, startedAt }: ShownCall,
-    moved: Partial<ChatToolProgress['call']>,
-  ): BotStreamEvent[] {
-    return this.chat({
+    moved: Pick<ChatToolProgress['call'], 'state'> & Partial<ChatToolProgress['call']>,
+  ): ChatToolProgress {
+    const { runId, sessionKey } = this.run;
+    return {
       state: 'tool_progress',
+      runId,
+      sessionKey,
       iterationIdx,
       revision: this.run.epoch * REVISIONS_OF_ATTEMPT + this.revision++,
       call: {
@@ -118,7 +117,7 @@ export class TurnEvents {
         startedAt,
         ...moved,
       },
-    });
+    };
   }
 
   private chat(data: Record<string, unknown>): BotStreamEvent[] {

@@ -28,9 +28,16 @@ export async function driveTurn(
   hooks: TurnHooks,
 ): Promise<void> {
   const pump = pumpFor(bot, run, settings, signals, hooks);
-  const terminal = await answer({ bot, run, settings, signals, hooks, pump });
-  await pump.finish();
   const { limits, onError } = settings;
+  // Redis may lose the record while the turn has nothing to say.
+  const keeping = setInterval(() => void pump.keep(), limits.liveLookMs);
+  let terminal: Terminal;
+  try {
+    terminal = await answer({ bot, run, settings, signals, hooks, pump });
+    await pump.finish();
+  } finally {
+    clearInterval(keeping);
+  }
   await commitWhenPossible(bot, run, terminal, {
     everyMs: limits.renewMs,
     onError,

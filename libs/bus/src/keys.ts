@@ -56,6 +56,11 @@ export class BusKeys {
     return this.key('calls', runKey);
   }
 
+  /** Hash: id of a tool call → the newest that a conversation was told of it. */
+  liveProgress(runKey: string): string {
+    return this.key('progress', runKey);
+  }
+
   frozen(groupRunId: string): string {
     return this.key('frozen', groupRunId);
   }

@@ -1,9 +1,17 @@
 import { z } from 'zod';
-import type { BotStreamEvent, LiveActivity, LiveCall, LiveStep, Piece } from '@flowly/contract';
+import {
+  chatToolProgressSchema,
+  type BotStreamEvent,
+  type ChatToolProgress,
+  type LiveActivity,
+  type LiveCall,
+  type LiveStep,
+  type Piece,
+} from '@flowly/contract';
 import type { RedisClient } from './connection';
 import { liveRunKey, type BusKeys } from './keys';
 import { callsOf } from './live-calls';
-import { addPiece, freeze, noteTools, takeRecord } from './live-scripts';
+import { addPiece, freeze, noteTools, snapshot, takeRecord } from './live-scripts';
 
 /** What became of a piece: its event id, or why it was refused. */
 export type PieceOutcome =
@@ -35,7 +43,40 @@ export interface LiveText extends LiveSaid {
   lastId: string | null;
 }
 
+/** What a conversation was told of the steps of a run: how many, and the newest of each of its calls. */
+export interface LiveSteps {
+  count: number;
+  progress: readonly ChatToolProgress[];
+}
+
+/** What a run shows at one moment of the event stream (design rule 4). */
+export interface LiveSnapshot {
+  /** The newest event at that moment; '' when there is none. */
+  after: string;
+  /** False when nothing was written yet, or Redis has lost it. */
+  isThere: boolean;
+  /** Its terminal is among the events. */
+  ended: boolean;
+  /** Since the last step of the assistant. */
+  text: string;
+  steps: LiveSteps;
+}
+
+const NO_STEPS: LiveSteps = { count: 0, progress: [] };
 const NOT_FROZEN = 'none';
+
+const snapshotSchema = z
+  .tuple([z.string(), z.string(), z.number(), z.string(), z.string(), z.array(z.string())])
+  .transform(([after, epoch, count, ended, text, progress]): LiveSnapshot => {
+    const calls = progress.map((json) => chatToolProgressSchema.parse(JSON.parse(json)));
+    return {
+      after,
+      isThere: epoch !== '',
+      ended: ended !== '',
+      text,
+      steps: { count, progress: calls.sort((a, b) => a.revision - b.revision) },
+    };
+  });
 
 /**
  * The live record of a run: its text since the last tool step and its tool calls, changed in the same step as the
@@ -48,10 +89,13 @@ export class LiveRecords {
     private readonly freezeMs: number,
   ) {}
 
-  /** Adds the text that follows `offset` UTF-16 units; the text must not end inside a surrogate pair. */
-  async addPiece(run: LiveRun, offset: number, text: string): Promise<PieceOutcome> {
+  /**
+   * Adds the text that follows `offset` UTF-16 units; the text must not end inside a surrogate pair.
+   * @param steps how many the run has told before
+   */
+  async addPiece(run: LiveRun, offset: number, text: string, steps = 0): Promise<PieceOutcome> {
     const entry = JSON.stringify(pieceOf(run, offset, text));
-    const args = [run.epoch, offset, text.length, text, entry];
+    const args = [run.epoch, offset, text.length, text, entry, steps];
     return outcome(await addPiece.run(this.redis, this.keysOf(run), args));
   }
 
@@ -61,12 +105,15 @@ export class LiveRecords {
    */
   async take(run: LiveRun): Promise<PieceOutcome> {
     const step: LiveStep = { kind: 'step', ...refOf(run), anew: true };
-    const args = [run.epoch, 0, '', run.group ? JSON.stringify(step) : '', ''];
+    const args = [run.epoch, 0, '', run.group ? JSON.stringify(step) : '', '', 0];
     return outcome(await takeRecord.run(this.redis, this.keysOf(run), args));
   }
 
   /** Writes the record anew after Redis lost it, with an event that holds the whole text. */
-  async restore(run: LiveRun, { text, calls }: LiveSaid): Promise<PieceOutcome> {
+  async restore(
+    run: LiveRun,
+    { text, calls, steps = NO_STEPS }: LiveSaid & { steps?: LiveSteps },
+  ): Promise<PieceOutcome> {
     const entry = JSON.stringify(pieceOf(run, 0, text));
     const args = [
       run.epoch,
@@ -74,40 +121,56 @@ export class LiveRecords {
       text,
       entry,
       calls.length > 0 ? JSON.stringify(calls) : '',
+      steps.count,
+      ...steps.progress.flatMap((told) => [told.call.id, JSON.stringify(told)]),
     ];
     return outcome(await takeRecord.run(this.redis, this.keysOf(run), args));
   }
 
-  /** The text so far is over, because tools follow. `events` tell it in a conversation; a group has an entry of its own. */
-  async addStep(run: LiveRun, events: readonly BotStreamEvent[]): Promise<PieceOutcome> {
+  /**
+   * The text so far is over, because tools follow. `events` tell it in a conversation; a group has an entry of its own.
+   * @param steps how many the run has told before
+   */
+  async addStep(run: LiveRun, events: readonly BotStreamEvent[], steps = 0): Promise<PieceOutcome> {
     const step: LiveStep = { kind: 'step', ...refOf(run) };
-    return this.note(run, ['', 1], step, events);
+    return this.note(run, ['', 1, steps, steps + 1, '', '', ''], step, events);
   }
 
   /**
    * A tool call has begun or ended.
-   * @param calls the newest of the run, oldest first, with this one
+   * @param noted.calls the newest of the run, oldest first, with this one
+   * @param noted.steps how many steps the run has told before, and with the result of this call
+   * @param noted.progress what a conversation is told of the call, kept for who joins it; `forget` keeps one no longer
    * @param events what a conversation is told of it; a group has an entry of its own
    */
   async addCall(
     run: LiveRun,
-    { call, calls }: { call: LiveCall; calls: readonly LiveCall[] },
+    noted: {
+      call: LiveCall;
+      calls: readonly LiveCall[];
+      steps?: { before: number; after: number };
+      progress?: ChatToolProgress | undefined;
+      forget?: string | undefined;
+    },
     events: readonly BotStreamEvent[],
   ): Promise<PieceOutcome> {
+    const { call, calls, steps = { before: 0, after: 0 }, progress, forget = '' } = noted;
     const activity: LiveActivity = { kind: 'activity', ...refOf(run), call };
-    return this.note(run, [JSON.stringify(calls), 0], activity, events);
+    const kept = progress ? [progress.call.id, JSON.stringify(progress)] : ['', ''];
+    const args = [JSON.stringify(calls), 0, steps.before, steps.after, ...kept, forget];
+    return this.note(run, args, activity, events);
   }
 
   private async note(
     run: LiveRun,
-    [calls, endsText]: [calls: string, endsText: 0 | 1],
+    noted: (string | number)[],
     forGroup: LiveActivity | LiveStep,
     events: readonly BotStreamEvent[],
   ): Promise<PieceOutcome> {
     const entries = [...(run.group ? [forGroup] : []), ...events].map((entry) =>
       JSON.stringify(entry),
     );
-    const args = [run.epoch, calls, endsText, ...entries];
+    const args = [run.epoch, ...noted, ...entries];
     return outcome(await noteTools.run(this.redis, this.keysOf(run), args));
   }
 
@@ -125,6 +188,18 @@ export class LiveRecords {
       this.redis.hget(this.keys.live(runKey), 'last'),
     ]);
     return { text: text ?? '', calls: callsOf(calls), lastId };
+  }
+
+  /** What a conversation's run shows, and which events are inside. */
+  async snapshot({ botId, runId }: { botId: string; runId: string }): Promise<LiveSnapshot> {
+    const runKey = liveRunKey({ botId, runId });
+    const keys = [
+      this.keys.events,
+      this.keys.live(runKey),
+      this.keys.liveText(runKey),
+      this.keys.liveProgress(runKey),
+    ];
+    return snapshotSchema.parse(await snapshot.run(this.redis, keys, []));
   }
 
   /** What several group steps have said, in the order of their keys. */
@@ -157,6 +232,7 @@ export class LiveRecords {
       this.keys.liveText(runKey),
       this.keys.frozen(run.group?.runId ?? NOT_FROZEN),
       this.keys.liveCalls(runKey),
+      this.keys.liveProgress(runKey),
     ];
   }
 }

@@ -72,7 +72,11 @@ export class EventPublisher {
       readiness.length,
       ...readiness.flatMap(([member, state]) => [member, JSON.stringify(state)]),
       closed.length,
-      ...closed.flatMap((runKey) => [this.keys.live(runKey), ...this.saidKeys(runKey)]),
+      ...closed.flatMap((runKey) => [
+        this.keys.live(runKey),
+        ...this.saidKeys(runKey),
+        this.keys.liveProgress(runKey),
+      ]),
       shown.length,
       ...shown.flatMap(({ member, stepKey }) => [
         member,

@@ -57,6 +57,8 @@ export const chatIterationStepSchema = z.object({
   name: z.string().optional(),
 });
 
+export type ChatIterationStep = z.infer<typeof chatIterationStepSchema>;
+
 /** How far a tool call has come; the highest revision of a run counts. */
 export const chatToolProgressSchema = z.object({
   state: z.literal('tool_progress'),

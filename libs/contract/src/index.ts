@@ -9,6 +9,7 @@ export * from './frames';
 export * from './group';
 export * from './group-attachment';
 export * from './ids';
+export * from './inflight';
 export * from './internal/commands';
 export * from './internal/steps';
 export * from './internal/stream';

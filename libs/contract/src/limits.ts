@@ -50,6 +50,8 @@ export const limitsSchema = z.strictObject({
   replyStreamMs: positive.default(300_000),
   replyStreamGoneMs: positive.default(600_000),
   eventStreamMs: positive.default(600_000),
+  /** How often the live record of a turn is looked for, which Redis may lose. */
+  liveLookMs: positive.default(1_000),
   freezeMs: positive.default(10_000),
   heartbeatMs: positive.default(1_000),
   heartbeatGoneMs: positive.default(5_000),

@@ -9,7 +9,7 @@ import { guarded } from './guarded';
 import { listModelsOf } from './model-list';
 import { activeProvider, listProviders } from './providers';
 import { botSettings, botStatuses, listBots } from './read-bots';
-import { listSessions, readHistory } from './read-chat';
+import { listSessions, readHistory, readInflight } from './read-chat';
 import { approvals, questions, resolveApproval, resolveQuestion } from './requests';
 import { sendChat } from './send-chat';
 
@@ -28,6 +28,7 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['model.list', listModelsOf(runner)],
     ['sessions.list', listSessions(runner)],
     ['chat.history', readHistory(runner)],
+    ['chat.inflight', readInflight(runner)],
     ['chat.send', sendChat(runner)],
     ['chat.abort', abortChat(runner)],
     ['exec.approval.list', approvals(runner)],

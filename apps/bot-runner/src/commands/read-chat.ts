@@ -1,8 +1,11 @@
+import { inflightOf } from '@flowly/agent';
 import { botMethodParams, parseParams, sessionsListParamsSchema } from '@flowly/contract';
 import { z } from 'zod';
 import type { CommandHandler } from '@flowly/delivery';
 import { chatHistory, sessionsList } from '@flowly/store';
 import { openCommandBot, type Runner } from '../runner';
+
+const sessionQuery = z.object({ sessionKey: z.string() });
 
 const historyQuery = z.object({
   sessionKey: z.string(),
@@ -17,6 +20,19 @@ export function readHistory(runner: Runner): CommandHandler {
     const query = historyQuery.parse(parseParams(schema, command.params));
     const { database } = await openCommandBot(runner, command);
     return { result: chatHistory(database, query), after: { database: database.id } };
+  };
+}
+
+/** `chat.inflight` (bots.md §3.3). */
+export function readInflight(runner: Runner): CommandHandler {
+  return async (command) => {
+    const schema = botMethodParams('chat.inflight', command.straight ? 'straight' : 'rpc');
+    const { sessionKey } = sessionQuery.parse(parseParams(schema, command.params));
+    const bot = await openCommandBot(runner, command);
+    // What was decided before this call is told before its answer.
+    await runner.relays.of(bot.database).drain();
+    const { result, after } = await inflightOf(bot, sessionKey, runner.bus.live);
+    return { result, after: { event: after } };
   };
 }
 

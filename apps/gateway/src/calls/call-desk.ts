@@ -71,8 +71,9 @@ export class CallDesk {
         );
     turn.leave();
     await inTime(this.position.reached(outcome.after), deadline);
-    const frame = this.frame(call, outcome);
-    if (plan.lane === undefined) return socket.send(frame);
+    const answer = this.frame(call, outcome);
+    if (plan.lane === undefined) return socket.send(answer);
+    const frame = { ...answer, divides: plan.lane };
     await inTime(this.groups.caughtUp(plan.lane), deadline);
     if (isHeld) socket.hold.end(plan.lane, outcome.after, frame);
     else socket.hold.pass(plan.lane, outcome.after, frame);

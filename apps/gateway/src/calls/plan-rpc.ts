@@ -13,7 +13,9 @@ import {
   type BotMethodName,
 } from '@flowly/contract';
 import { tooLarge } from '../frames/read-frame';
+import { topic } from '../sockets/subscriptions';
 import { botCommand } from './bot-command';
+import { botLane } from './bot-lane';
 import { botOrder } from './bot-order';
 import type { Caller, Plan } from './plan';
 
@@ -31,12 +33,14 @@ export function planRpc(params: Record<string, unknown>, caller: Caller): Plan {
   caller.subscribe({ to: 'bot', bot: name });
   if (sessionKey !== undefined && hasKey(inner))
     caller.subscribe({ to: 'conversation', bot: name, sessionKey });
+  const lane = sessionKey === undefined ? undefined : topic.conversation(name, sessionKey);
   const command = botCommand('rpc', { method, given: inner, sessionKey });
   return {
     command: { ...command, bot: { name, ...identityGuard(params) } },
     ceilingMs: clampTimeout(params['timeoutMs'], botMethods[method].ceilingMs),
     order: botOrder(method, name, sessionKey),
     offline: 'PROFILE_OFFLINE',
+    ...botLane(method, inner, lane),
   };
 }
 

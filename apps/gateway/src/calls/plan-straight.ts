@@ -12,7 +12,9 @@ import {
   straightSessionKeySchema,
   type BotMethodName,
 } from '@flowly/contract';
+import { topic } from '../sockets/subscriptions';
 import { botCommand } from './bot-command';
+import { botLane } from './bot-lane';
 import { botOrder } from './bot-order';
 import type { Caller, Plan } from './plan';
 
@@ -27,6 +29,7 @@ export function planStraightCall(
   const sessionKey = sessionKeyOf(method, given, caller.clientId);
   if (sessionKey !== undefined && bindingMethods.has(method))
     caller.subscribe({ to: 'straight', sessionKey });
+  const lane = sessionKey === undefined ? undefined : topic.straight(sessionKey);
   const command = botCommand('straight', { method, given, sessionKey });
   return {
     command: {
@@ -37,6 +40,7 @@ export function planStraightCall(
     ceilingMs: botMethods[method].ceilingMs,
     order: botOrder(method, DEFAULT_BOT, sessionKey),
     offline: 'UNAVAILABLE',
+    ...botLane(method, given, lane),
   };
 }
 

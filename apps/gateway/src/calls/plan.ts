@@ -30,7 +30,7 @@ export interface Plan {
   order: CallOrder;
   /** Code of a call that no worker took. */
   offline: 'UNAVAILABLE' | 'PROFILE_OFFLINE';
-  /** Group whose events the answer is in order with; all groups for a list. */
+  /** Group or conversation whose events the answer is in order with; all groups for a list. */
   lane?: string;
   /** The answer is a snapshot of that lane: its events are held back meanwhile. */
   snapshot?: boolean;

@@ -72,24 +72,27 @@ export class BotFeed {
     piece?: { runId: string; text: string },
   ): void {
     if (isInternalSession(sessionKey)) return;
-    const inLane = (way: 'rpc' | 'straight', make: (event: BotEvent) => Frame): Frame => {
-      const lane = JSON.stringify([way, event.bot, sessionKey]);
-      return piece ? joinable(event, lane, piece, make) : { ...make(event), lane };
+    const inLane = (heard: string, lane: string, make: (event: BotEvent) => Frame): void => {
+      const whole = () => (piece ? joinable(event, lane, piece, make) : { ...make(event), lane });
+      this.send(heard, whole, (socket, frame) => socket.hold.pass(lane, event.id, frame));
     };
-    this.send(topic.conversation(event.bot, sessionKey), () =>
-      inLane('rpc', (said) => this.wrapped(said)),
-    );
+    const conversation = topic.conversation(event.bot, sessionKey);
+    inLane(conversation, conversation, (said) => this.wrapped(said));
     if (event.bot !== DEFAULT_BOT) return;
-    const heard = FOR_EVERY_SOCKET.has(event.type) ? topic.everyone : topic.straight(sessionKey);
-    this.send(heard, () => inLane('straight', straight));
+    const own = topic.straight(sessionKey);
+    inLane(FOR_EVERY_SOCKET.has(event.type) ? topic.everyone : own, own, straight);
   }
 
   /** Makes the frame only when somebody hears it. */
-  private send(name: string, make: () => Frame): void {
+  private send(
+    name: string,
+    make: () => Frame,
+    pass: (socket: ClientSocket, frame: Frame) => void = (socket, frame) => socket.send(frame),
+  ): void {
     const sockets = this.topics.of(name);
     if (sockets.size === 0) return;
     const frame = make();
-    for (const socket of sockets) socket.send(frame);
+    for (const socket of sockets) pass(socket, frame);
   }
 
   private wrapped({ id, bot, botId, type, data }: BotEvent): Frame {

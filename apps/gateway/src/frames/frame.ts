@@ -9,6 +9,8 @@ export interface Frame {
   replaceable?: true;
   /** A piece of an answer: a following one of the same run can be joined to it. */
   piece?: Piece;
+  /** An answer that must stay between the events of this lane that come before and after it. */
+  divides?: string;
 }
 
 export interface Piece {

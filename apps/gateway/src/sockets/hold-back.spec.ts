@@ -1,4 +1,5 @@
-import { ALL_GROUPS, HoldBack } from './hold-back';
+import { ALL_GROUPS, groupLane, HoldBack } from './hold-back';
+import { topic } from './subscriptions';
 
 function start() {
   const sent: string[] = [];
@@ -31,15 +32,28 @@ describe('holding events back', () => {
 
   it('holds every group for a list, and what another snapshot still holds stays', () => {
     const { sent, hold, event, end } = start();
+    const [a, b] = [groupLane('a'), groupLane('b')];
     hold.begin(ALL_GROUPS);
-    hold.begin('a');
-    event('a', '1-0');
-    event('b', '2-0');
-    event('a', '3-0');
+    hold.begin(a);
+    event(a, '1-0');
+    event(b, '2-0');
+    event(a, '3-0');
     end(ALL_GROUPS, '2-0', 'list');
-    expect(sent).toEqual(['a1-0', 'b2-0', 'list']);
-    end('a', '3-0', 'get');
-    expect(sent).toEqual(['a1-0', 'b2-0', 'list', 'a3-0', 'get']);
+    expect(sent).toEqual([`${a}1-0`, `${b}2-0`, 'list']);
+    end(a, '3-0', 'get');
+    expect(sent).toEqual([`${a}1-0`, `${b}2-0`, 'list', `${a}3-0`, 'get']);
+  });
+
+  it('a list of groups holds no conversation, nor one conversation another', () => {
+    const { sent, hold, event } = start();
+    const [one, other] = [topic.conversation('writer', 'ios:a'), topic.conversation('w', 'ios:a')];
+    hold.begin(ALL_GROUPS);
+    hold.begin(topic.straight('ios:a'));
+    event(one, '1-0');
+    hold.begin(other);
+    event(one, '2-0');
+    event(other, '3-0');
+    expect(sent).toEqual([`${one}1-0`, `${one}2-0`]);
   });
 
   it('keeps only the newest of patches in a row', () => {

@@ -4,8 +4,10 @@ import type { Frame } from '../frames/frame';
 /** Stands for every group at once. */
 export const ALL_GROUPS = 'groups';
 
+const GROUP = 'group:';
+
 export function groupLane(groupId: string): string {
-  return `group:${groupId}`;
+  return `${GROUP}${groupId}`;
 }
 
 interface Held {
@@ -15,8 +17,8 @@ interface Held {
 }
 
 /**
- * Keeps the events of a group back from the moment a snapshot of it is asked for until the snapshot is
- * there, so that those inside come before it and those after come after it (design rule 4).
+ * Keeps the events of a group or a conversation back from the moment a snapshot of it is asked for until the snapshot
+ * is there, so that those inside come before it and those after come after it (design rule 4).
  */
 export class HoldBack {
   private readonly open = new Map<string, number>();
@@ -47,7 +49,7 @@ export class HoldBack {
   }
 
   private isHeld(lane: string): boolean {
-    return this.open.has(lane) || this.open.has(ALL_GROUPS);
+    return this.open.has(lane) || (this.open.has(ALL_GROUPS) && covers(ALL_GROUPS, lane));
   }
 
   private release(which: (held: Held) => boolean): void {
@@ -58,5 +60,5 @@ export class HoldBack {
 }
 
 function covers(hold: string, lane: string): boolean {
-  return hold === lane || hold === ALL_GROUPS;
+  return hold === lane || (hold === ALL_GROUPS && lane.startsWith(GROUP));
 }

@@ -46,6 +46,8 @@ export class SendQueue {
   push(frame: Frame): void {
     if (this.closed) return;
     if (this.isIdle()) this.progressAt = this.now();
+    // A snapshot: what is joined across it would be told twice.
+    if (frame.divides !== undefined) this.lastOfLane.delete(frame.divides);
     this.append(frame.lane === undefined ? frame : this.merged(frame, frame.lane));
     this.pump();
   }

@@ -11,6 +11,7 @@ import {
   straightChatSendParamsSchema,
 } from '../chat';
 import { modelListParamsSchema, modelListResultSchema } from '../model-list';
+import { chatInflightResultSchema } from '../inflight';
 import { absentable } from '../parse';
 import {
   approvalSchema,
@@ -92,6 +93,14 @@ export const botMethods = methodTable({
     params: z.object({ sessionKey: remoteSessionKeySchema, ...chatHistoryPageSchema }),
     result: chatHistoryResultSchema,
   },
+  'chat.inflight': {
+    wire: 'chat.inflight',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({ sessionKey: remoteSessionKeySchema }),
+    result: chatInflightResultSchema,
+  },
   'chat.send': {
     wire: 'chat.send',
     owner: 'bot-runner',
@@ -163,6 +172,7 @@ export type BotMethodName = keyof typeof botMethods;
 const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
   'chat.send': straightChatSendParamsSchema,
   'chat.history': z.object({ sessionKey: straightSessionKeySchema, ...chatHistoryPageSchema }),
+  'chat.inflight': z.object({ sessionKey: straightSessionKeySchema }),
   'chat.abort': z.object({ sessionKey: absentable(straightSessionKeySchema), runId: runIdSchema }),
   'exec.policy.set': straightSetExecPolicyParamsSchema,
 };
@@ -171,6 +181,7 @@ const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
 export const bindingMethods: ReadonlySet<string> = new Set<BotMethodName>([
   'chat.send',
   'chat.history',
+  'chat.inflight',
 ]);
 
 export function isBotMethod(name: string): name is BotMethodName {

@@ -30,6 +30,15 @@ function payloadOf(message: RunStepMessage) {
   return { text, toolCallId: message.toolCallId, toolName: message.toolName };
 }
 
+/** The steps a run has stored, oldest first; its answer is none of them. */
+export function runSteps(database: Database, run: Run): RunStepMessage[] {
+  return messagesOfRun(database, run).flatMap(({ role, payload }): RunStepMessage[] => {
+    const { text, toolCalls, toolCallId = '', toolName = '' } = payload;
+    if (role === 'tool') return [{ role, text, toolCallId, toolName }];
+    return role === 'assistant' && toolCalls ? [{ role, text, toolCalls }] : [];
+  });
+}
+
 /** The first tool call of a run that has no result; null when there is none. */
 export function unansweredCall(database: Database, run: Run): ToolCall | null {
   const messages = messagesOfRun(database, run);

@@ -91,6 +91,17 @@ export function findRun(database: Database, runId: string): Run | null {
   return parsed(database.get('SELECT * FROM runs WHERE run_id = ?', runId));
 }
 
+/** The run of the session that has begun last, also when it has ended; each begins with its user's message. */
+export function newestBegunRun(database: Database, sessionKey: string): Run | null {
+  return parsed(
+    database.get(
+      `SELECT * FROM runs WHERE run_id =
+         (SELECT run_id FROM messages WHERE session_key = ? ORDER BY id DESC LIMIT 1)`,
+      sessionKey,
+    ),
+  );
+}
+
 /** The oldest run of the session that has not ended: the only one that may run. */
 export function nextOpenRun(database: Database, sessionKey: string): Run | null {
   return parsed(
