@@ -295,4 +295,49 @@ describe('what binds a conversation', () => {
       'secret',
     );
   });
+
+  it.each(['straight', 'rpc'] as const)(
+    '%s: those inside a snapshot come before it, the others after it',
+    async (way) => {
+      const client = await gateway.client();
+      const [bot, sessionKey] = ['default', `ios:snapshot-${way}`];
+      const at = run(bot, sessionKey, `run-${way}`);
+      const { live } = edge.services.bus;
+      edge.services.answer(async () => {
+        const inside = await live.addPiece(at, 0, 'inside ');
+        await live.addPiece(at, 7, 'after');
+        const event = 'id' in inside ? inside.id : '';
+        return { result: { name: 'snapshot' }, after: { event } };
+      });
+      const ask = (method: string, params: Record<string, unknown>) =>
+        way === 'straight'
+          ? client.call(method, params)
+          : client.call('profiles.rpc', { name: bot, method, params });
+      await ask('chat.inflight', { sessionKey });
+      await until(() => client.frames.length === 3);
+      expect(client.frames.map((frame) => JSON.stringify(frame))).toEqual([
+        expect.stringContaining('inside '),
+        expect.stringContaining('snapshot'),
+        expect.stringContaining('after'),
+      ]);
+    },
+  );
+
+  it('a repeated send says how its run is before the end of it is told', async () => {
+    const client = await gateway.client();
+    const sessionKey = 'ios:repeated';
+    edge.services.answer(async () => {
+      const before = await chat('writer', sessionKey, { state: 'user', runId: 'r1' });
+      await chat('writer', sessionKey, { state: 'final', runId: 'r1' });
+      return { result: { status: 'running' }, after: { event: before } };
+    });
+    const params = { sessionKey, message: 'Hello', idempotencyKey: 'r1' };
+    await client.call('profiles.rpc', { name: 'writer', method: 'chat.send', params });
+    await until(() => client.frames.length === 3);
+    expect(client.frames.map((frame) => JSON.stringify(frame))).toEqual([
+      expect.stringContaining('"user"'),
+      expect.stringContaining('"running"'),
+      expect.stringContaining('"final"'),
+    ]);
+  });
 });

@@ -4,6 +4,7 @@ import { streamEventSchema, type LiveCall } from '@flowly/contract';
 import type { LiveRun } from '@flowly/bus';
 import { AgentWorld, until } from './agent.harness';
 import { PiecePump, type Refusal } from './piece-pump';
+import type { CallTold } from './told-steps';
 
 const EVERY_MS = 20;
 
@@ -240,6 +241,60 @@ it('a step that a frozen record does not take shows as soon as words follow', as
   pump.push('after');
   await pump.finish();
   expect(await record(run)).toBe('after');
+});
+
+const told = (id: string, revision: number): CallTold => ({
+  events: [],
+  progress: {
+    state: 'tool_progress',
+    runId: 'r',
+    sessionKey: 's',
+    iterationIdx: 0,
+    revision,
+    call: {
+      id,
+      index: 0,
+      name: 'exec',
+      arguments: '',
+      argumentsTruncated: false,
+      state: 'running',
+    },
+  },
+});
+
+it('tells steps and the progress of calls, and writes them anew when Redis has lost them', async () => {
+  const run = { ...newRun(), group: undefined };
+  const { pump } = pumpOf(run);
+  const shown = async () => (await world.bus.live.snapshot(run)).steps;
+  await pump.step([]);
+  await pump.call(call('c1', 'running'), told('c1', 1));
+  await pump.call(call('c1', 'completed'), { ...told('c1', 2), endsStep: true });
+  const whole = { count: 2, progress: [told('c1', 2).progress] };
+  expect(await shown()).toEqual(whole);
+  await world.bus.redis.flushall();
+  await pump.keep();
+  expect(await shown()).toEqual(whole);
+  await world.bus.redis.flushall();
+  await pump.call(call('c2', 'running'), told('c2', 3));
+  expect(await shown()).toEqual({
+    count: 2,
+    progress: [...whole.progress, told('c2', 3).progress],
+  });
+  await world.bus.redis.flushall();
+  pump.push('Done.');
+  await pump.finish();
+  expect(await shown()).toMatchObject({ count: 2, progress: [{ revision: 2 }, { revision: 3 }] });
+});
+
+it('keeps the progress of the 64 newest calls', async () => {
+  const run = { ...newRun(), group: undefined };
+  const { pump } = pumpOf(run);
+  for (let index = 0; index < 66; index++)
+    await pump.call(call(`c${index}`, 'running'), told(`c${index}`, index));
+  const { steps } = await world.bus.live.snapshot(run);
+  expect(steps.progress.map(({ call: { id } }) => id)).toEqual(
+    Array.from({ length: 64 }, (_, index) => `c${index + 2}`),
+  );
 });
 
 it('keeps the calls of a turn that waits when Redis loses them', async () => {

@@ -1,4 +1,4 @@
-import type { LiveCall } from '@flowly/contract';
+import type { ChatToolProgress, LiveCall } from '@flowly/contract';
 import { LiveRecords, type LiveRun } from './live-record';
 import { EventPublisher } from './publisher';
 import { startBus, until, type TestBus } from './test-bus.harness';
@@ -183,6 +183,84 @@ describe('the live record', () => {
     expect(await records.addCall(old, late, [])).toEqual({ refused: 'stale' });
     expect(await records.addStep(old, [])).toEqual({ refused: 'stale' });
     expect(await records.readSteps([old.runId])).toEqual([{ text: '', calls: [] }]);
+  });
+
+  const progress = (run: LiveRun, id: string, revision: number): ChatToolProgress => ({
+    state: 'tool_progress',
+    runId: run.runId,
+    sessionKey: run.sessionKey,
+    iterationIdx: 0,
+    revision,
+    call: {
+      id,
+      index: 0,
+      name: 'exec',
+      arguments: '{}',
+      argumentsTruncated: false,
+      state: 'running',
+    },
+  });
+
+  it('a snapshot is text, steps and the newest of each call at one event of the stream', async () => {
+    const run = newRun();
+    expect(await records.snapshot(run)).toMatchObject({ isThere: false, ended: false, text: '' });
+    await records.addPiece(run, 0, 'Let me look. ');
+    await records.addStep(run, [], 0);
+    for (const [id, revision] of [
+      ['c1', 1],
+      ['c2', 3],
+      ['c1', 2],
+    ] as const) {
+      const noted = { call: call(id), calls: [call(id)], steps: { before: 1, after: 1 } };
+      await records.addCall(run, { ...noted, progress: progress(run, id, revision) }, []);
+    }
+    const last = await records.addPiece(run, 0, 'Done.', 1);
+    expect(await records.snapshot(run)).toEqual({
+      after: 'id' in last ? last.id : '',
+      isThere: true,
+      ended: false,
+      text: 'Done.',
+      steps: { count: 1, progress: [progress(run, 'c1', 2), progress(run, 'c2', 3)] },
+    });
+    const forgotten = { call: call('c3'), calls: [], steps: { before: 1, after: 2 }, forget: 'c1' };
+    await records.addCall(run, forgotten, []);
+    const { steps } = await records.snapshot(run);
+    expect(steps).toEqual({ count: 2, progress: [progress(run, 'c2', 3)] });
+  });
+
+  it('a snapshot says that the terminal is told, and an ended run keeps nothing', async () => {
+    const run = newRun();
+    const noted = { call: call('c1'), calls: [call('c1')], progress: progress(run, 'c1', 1) };
+    await records.addCall(run, noted, []);
+    const final = { kind: 'bot', bot: 'writer', botId: 'bot-1', sessionKey: 'ios:a' } as const;
+    const publisher = new EventPublisher(bus.redis, bus.keys);
+    const id = await publisher.publish(
+      'db-of-snapshot',
+      1,
+      { ...final, type: 'chat', data: {} },
+      {
+        closed: [ref(run)],
+      },
+    );
+    expect(await records.snapshot(run)).toEqual({
+      after: id,
+      isThere: true,
+      ended: true,
+      text: '',
+      steps: { count: 0, progress: [] },
+    });
+  });
+
+  it('takes a step once, and nothing from a writer who has told more than it knows', async () => {
+    const run = newRun();
+    expect(await records.addStep(run, [], 0)).toHaveProperty('id');
+    expect(await records.addStep(run, [], 0)).toEqual({ refused: 'old' });
+    const { events } = await bus.tail();
+    expect(await records.addStep(run, [], 2)).toEqual({ refused: 'gap' });
+    expect(await records.addPiece(run, 0, 'lost', 2)).toEqual({ refused: 'gap' });
+    const late = { call: call('c1'), calls: [], steps: { before: 2, after: 3 } };
+    expect(await records.addCall(run, late, [])).toEqual({ refused: 'gap' });
+    expect(events).toEqual([]);
   });
 
   it('what tools do is refused while frozen, and stays readable', async () => {

@@ -85,6 +85,14 @@ describe('the send queue', () => {
     expect(await drained(stuck)).toEqual(['hello', '|', 'world']);
   });
 
+  it('joins nothing across a snapshot of the conversation, which holds what comes before it', async () => {
+    const stuck = stuckQueue();
+    for (const lane of ['s', 't']) stuck.queue.push(piece(lane, `${lane}1`));
+    stuck.queue.push({ ...answer('snapshot'), divides: 's' });
+    for (const lane of ['s', 't']) stuck.queue.push(piece(lane, `${lane}2`));
+    expect(await drained(stuck)).toEqual(['s1', 'snapshot', 's2', 't1t2']);
+  });
+
   it('sends a long frame in order and whole', async () => {
     const stuck = stuckQueue();
     stuck.queue.push(answer('y'.repeat(1_000_000)));
