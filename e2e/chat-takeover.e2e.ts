@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { Gate, type ServiceName } from '@flowly/testing';
 import { Conversation, textOf } from './support/conversation';
 import { loseRedis } from './support/lose-redis';
 import { QUICK_CLOCKS } from './support/quick-clocks';
+import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
 /** A bot's own conversation while services die. */
 const world = useWorld({
-  bots: ['writer'],
+  bots: ['writer', 'editor', 'reader'],
   limits: QUICK_CLOCKS,
 });
 
@@ -120,4 +122,40 @@ it('a send whose answer was lost is not done twice when it is sent again', async
   if (receipt.status !== 'completed') await later.terminal(idempotencyKey);
   expect(await later.transcript()).toEqual(['user: Hello', 'assistant: Only one']);
   await world.reconnect();
+});
+
+const seed = seedOfThisRun();
+
+/** What windows are told is held against the invariants of runs by the clients themselves. */
+it(`answers with tools that a runner leaves at any point come once, alike in every window (E2E_SEED=${seed})`, async () => {
+  const words = Array.from({ length: 30 }, (_, index) => `word${index} `);
+  world.models.answer(({ messages }) => {
+    const looks = [{ name: 'list_dir', arguments: { path: '.' } }];
+    return messages.at(-1)?.role === 'tool'
+      ? { text: words, tokenDelayMs: 8 }
+      : { text: ['Let ', 'me ', 'look. '], tokenDelayMs: 8, toolCalls: looks };
+  });
+  const window = await world.connect();
+  const chats = ['editor', 'reader', 'editor', 'reader', 'editor'].map(
+    (bot) => new Conversation(world.client, `desktop:${randomUUID()}`, 'rpc', bot),
+  );
+  const asked = await Promise.all(
+    chats.map(async (chat) => {
+      await chat.through(window).history();
+      const runs = [await chat.send('One'), await chat.send('Two')];
+      return { chat, runIds: runs.map(({ runId }) => runId) };
+    }),
+  );
+  await sleep(randomBy(seed)() * 800);
+  await world.system.service('bot-runner').restart();
+  for (const { chat, runIds } of asked) {
+    for (const runId of runIds) {
+      expect(textOf(await chat.terminal(runId, 20_000))).toBe(words.join(''));
+      await chat.through(window).terminal(runId);
+      expect(chat.through(window).pieces(runId).join('')).toBe(chat.pieces(runId).join(''));
+    }
+    const { messages } = await chat.history();
+    const roles = ['user', 'assistant', 'tool', 'assistant'];
+    expect(messages.map(({ role }) => role)).toEqual([...roles, ...roles]);
+  }
 });
