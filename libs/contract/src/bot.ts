@@ -169,13 +169,12 @@ export const readinessReportSchema = z.object({
   credentialPolicy: z.literal('isolated'),
 });
 
+/** It is shown to clients, so there is no place in it for a secret: neither user info nor query. */
 function isHttpUrl(value: string): boolean {
-  const url = URL.canParse(value) ? new URL(value) : null;
-  return (
-    (url?.protocol === 'https:' || url?.protocol === 'http:') &&
-    url.username === '' &&
-    url.password === ''
-  );
+  if (!URL.canParse(value)) return false;
+  const { protocol, username, password, search, hash } = new URL(value);
+  const isPlain = username + password + search + hash === '';
+  return isPlain && (protocol === 'https:' || protocol === 'http:');
 }
 
 /** Params that must be an object; null and absent are the empty one (wire.md §4). */

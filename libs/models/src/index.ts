@@ -8,6 +8,7 @@ export {
 } from './model-lists';
 export { providers, type Provider } from './providers';
 export { streamModel } from './stream';
+export { shownBase } from './target';
 export type {
   ModelEvent,
   ModelFile,

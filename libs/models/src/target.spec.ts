@@ -4,7 +4,7 @@ import { providerSlots } from '@flowly/contract';
 import { providers } from './providers';
 import type { ModelTarget } from './request';
 import { dialectOf, sdkModel } from './sdk-model';
-import { baseOf, checkTarget } from './target';
+import { baseOf, checkTarget, shownBase } from './target';
 
 function refusal(target: ModelTarget): string {
   try {
@@ -86,4 +86,15 @@ it('makes a model once for one target, and another for another key', () => {
   const model = sdkModel('compatible', target);
   expect(sdkModel('compatible', { ...target })).toBe(model);
   expect(sdkModel('compatible', { ...target, apiKey: 'other-key' })).not.toBe(model);
+});
+
+it.each<[string | null, string | null]>([
+  [null, 'http://127.0.0.1:8000/v1'],
+  ['', 'http://127.0.0.1:8000/v1'],
+  ['http://models.lan/v1/', 'http://models.lan/v1/'],
+  ['https://joe:hunter2@models.lan/v1', 'https://models.lan/v1'],
+  ['https://models.lan/v1?key=hunter2#x', 'https://models.lan/v1'],
+  ['hunter2', null],
+])('shows the address %p as %p', (apiBase, shown) => {
+  expect(shownBase('vllm', apiBase)).toBe(shown);
 });

@@ -1,3 +1,4 @@
+import type { ProviderSlot } from '@flowly/contract';
 import { ModelFailure } from './failure';
 import { providers, type Provider } from './providers';
 import type { ModelTarget } from './request';
@@ -27,6 +28,18 @@ export function checkTarget(target: ModelTarget): void {
 /** Where requests for this target go, without a slash at the end. */
 export function baseOf(target: Pick<ModelTarget, 'slot' | 'apiBase'>): string {
   return (target.apiBase ?? providers[target.slot].apiBase ?? '').replace(/\/+$/, '');
+}
+
+/**
+ * A slot's address as clients may see it: without what could be a secret in one that was written into config.json by
+ * hand. Null for what is no address.
+ */
+export function shownBase(slot: ProviderSlot, apiBase: string | null | undefined): string | null {
+  if (!apiBase) return providers[slot].apiBase;
+  if (!URL.canParse(apiBase)) return null;
+  const url = new URL(apiBase);
+  if (url.username + url.password + url.search + url.hash === '') return apiBase;
+  return `${url.origin}${url.pathname}`;
 }
 
 /** A sentence that says where the provider's key goes. */

@@ -1,4 +1,4 @@
-import { providers } from '@flowly/models';
+import { providers, shownBase } from '@flowly/models';
 import { AFTER_NOTHING, type CommandHandler } from '@flowly/delivery';
 import { readProviders } from '@flowly/directory';
 import { openCommandBot, type Runner } from '../runner';
@@ -13,7 +13,7 @@ export function listProviders(runner: Runner): CommandHandler {
       name: providers[slot].name,
       keyable: providers[slot].keyable,
       hasKey,
-      apiBase: apiBase ?? providers[slot].apiBase,
+      apiBase: shownBase(slot, apiBase),
       isActive: resolved?.slot === slot,
     }));
     const source = resolved && { key: resolved.slot, source: resolved.source };
@@ -33,7 +33,7 @@ export function activeProvider(runner: Runner): CommandHandler {
     const { slot, source, apiBase } = resolved;
     return {
       result: {
-        provider: { key: slot, source, apiBase: apiBase ?? providers[slot].apiBase },
+        provider: { key: slot, source, apiBase: shownBase(slot, apiBase) },
         model: resolved.model ?? providers[slot].defaultModel,
       },
       after: AFTER_NOTHING,

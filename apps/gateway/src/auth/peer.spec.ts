@@ -31,6 +31,38 @@ describe('the peer of a request', () => {
     expect(proxies.peer('10.0.0.1', headers).secure).toBe(false);
   });
 
+  it.each<[string, string, string, boolean]>([
+    ['for=1.2.3.4;proto=https', '10.0.0.1', '1.2.3.4', true],
+    ['for=1.2.3.4;proto=http', '10.0.0.1', '1.2.3.4', false],
+    ['For="[2001:db8::7]:4711"; Proto="HTTPS"', '::1', '2001:db8::7', true],
+    ['for="a,b;proto=http", for=1.2.3.4:99;by=10.0.0.1;proto=https', '10.0.0.1', '1.2.3.4', true],
+    ['for=6.6.6.6;proto=https, for=1.2.3.4;proto=http, for=10.2.2.2', '10.0.0.1', '1.2.3.4', false],
+    ['for=unknown;proto=https', '10.0.0.1', '10.0.0.1', true],
+    ['for=1.2.3.4', '::1', '1.2.3.4', false],
+    ['proto="https', '10.0.0.1', '10.0.0.1', false],
+    ['', '::1', '::1', true],
+  ])('is what `Forwarded: %s` says behind %s', (forwarded, remote, address, secure) => {
+    expect(proxies.peer(remote, { forwarded })).toEqual({ address, secure });
+    const stranger = { address: '192.168.1.9', secure: false };
+    expect(proxies.peer('192.168.1.9', { forwarded })).toEqual(stranger);
+  });
+
+  it('has come by TLS only when every header that says so agrees', () => {
+    const secure = (proto: string, forwarded: string) =>
+      proxies.peer('10.0.0.1', { 'x-forwarded-proto': proto, forwarded }).secure;
+    expect(secure('https', 'proto=https')).toBe(true);
+    expect(secure('https', 'proto=http')).toBe(false);
+    expect(secure('http', 'proto=https')).toBe(false);
+    expect(secure('https, http', 'for=1.2.3.4')).toBe(false);
+    expect(secure('HTTPS', '')).toBe(true);
+    expect(secure('', '')).toBe(false);
+  });
+
+  it('keeps the address of X-Forwarded-For before that of Forwarded, without its port', () => {
+    const headers = { 'x-forwarded-for': '1.2.3.4:5678', forwarded: 'for=6.6.6.6' };
+    expect(proxies.peer('10.0.0.1', headers).address).toBe('1.2.3.4');
+  });
+
   it.each(['proxy.example', '10.0.0.0/33', '10.0.0.0/x'])(
     'refuses %s in the configuration',
     (entry) => {

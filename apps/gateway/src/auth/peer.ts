@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { forwardedHops, listedValues, withoutPort } from './forwarded';
 import { isLoopback, plainAddress } from './loopback';
 
 /** Who is at the other end, as far as it can be known. */
@@ -23,20 +24,18 @@ export class TrustedProxies {
   peer(remote: string, headers: IncomingHttpHeaders, encrypted = false): Peer {
     const own = plainAddress(remote);
     if (!this.has(own)) return { address: own, secure: encrypted || isLoopback(own) };
-    const address = this.client(own, headers);
-    const proto = lastOf(headers['x-forwarded-proto']);
-    return { address, secure: proto === undefined ? isLoopback(address) : proto === 'https' };
+    const hops = forwardedHops(headers.forwarded);
+    const listed = listedValues(headers['x-forwarded-for']);
+    const address = this.client(own, listed.length > 0 ? listed : hops.map((hop) => hop.address));
+    const protos = [listedValues(headers['x-forwarded-proto']).at(-1), hops.at(-1)?.proto];
+    return { address, secure: areSecure(protos) ?? isLoopback(address) };
   }
 
   /** The nearest forwarded address that is not itself a trusted proxy. */
-  private client(own: string, headers: IncomingHttpHeaders): string {
-    const forwarded = [headers['x-forwarded-for'] ?? []]
-      .flat()
-      .flatMap((line) => line.split(','))
-      .map((address) => plainAddress(address.trim()))
-      .reverse();
+  private client(own: string, forwarded: readonly (string | undefined)[]): string {
     let nearest = own;
-    for (const address of forwarded) {
+    for (const given of forwarded.toReversed()) {
+      const address = plainAddress(withoutPort(given ?? ''));
       if (isIP(address) === 0) return nearest;
       nearest = address;
       if (!this.has(address)) return address;
@@ -63,6 +62,8 @@ export class TrustedProxies {
   }
 }
 
-function lastOf(header: string | string[] | undefined): string | undefined {
-  return [header ?? []].flat().at(-1)?.split(',').at(-1)?.trim().toLowerCase();
+/** Whether the nearest proxy was reached by TLS; where its headers do not agree it was not. Null: it does not say. */
+function areSecure(protos: readonly (string | undefined)[]): boolean | null {
+  const said = protos.filter((proto) => proto !== undefined);
+  return said.length === 0 ? null : said.every((proto) => proto.toLowerCase() === 'https');
 }

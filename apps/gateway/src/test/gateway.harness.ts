@@ -59,8 +59,8 @@ export class TestEdge {
       version: '9.9.9',
       log: createLogger('gateway', config),
     });
-    await app.listen(0, '127.0.0.1');
-    const gateway = this.handle(app);
+    await app.listen(0, config.gatewayHost);
+    const gateway = this.handle(app, config.gatewayHost);
     this.gateways.push(gateway);
     return gateway;
   }
@@ -72,17 +72,17 @@ export class TestEdge {
     await rm(this.home, { recursive: true });
   }
 
-  private handle(app: NestFastifyApplication): TestGateway {
+  private handle(app: NestFastifyApplication, host: string): TestGateway {
     const address = app.getHttpServer().address();
     const port = typeof address === 'object' && address ? address.port : 0;
-    const url = `http://127.0.0.1:${port}`;
+    const url = `http://${host}:${port}`;
     let stopped: Promise<void> | undefined;
     return {
       app,
       port,
       url,
       client: (query = '', headers = {}) =>
-        TestClient.open(`ws://127.0.0.1:${port}/ws${query}`, headers),
+        TestClient.open(`ws://${host}:${port}/ws${query}`, headers),
       fetch: (path, init) => fetch(url + path, init),
       stop: () => (stopped ??= app.close()),
     };
