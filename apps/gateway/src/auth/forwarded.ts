@@ -8,9 +8,14 @@ const QUOTED = String.raw`"(?:\\.|[^"\\])*"`;
 const ELEMENTS = new RegExp(String.raw`(?:[^,"]|${QUOTED})+`, 'g');
 const PAIRS = new RegExp(String.raw`([a-z]+)=(${QUOTED}|[^;,\s"]+)`, 'gi');
 
+/** Longer than any chain of proxies; what is read of one grows with the square of its length, and anybody may send one. */
+const MOST_LENGTH = 2_048;
+
 /** The hops of a `Forwarded` header (RFC 7239), the nearest proxy's last. */
 export function forwardedHops(header: string | string[] | undefined): Hop[] {
-  return linesOf(header).flatMap((line) => (line.match(ELEMENTS) ?? []).map(hopOf));
+  return linesOf(header).flatMap((line) =>
+    (line.slice(-MOST_LENGTH).match(ELEMENTS) ?? []).map(hopOf),
+  );
 }
 
 /** The values of a header that is a plain list, such as `X-Forwarded-For`, the nearest proxy's last. */

@@ -58,6 +58,14 @@ describe('the peer of a request', () => {
     expect(secure('', '')).toBe(false);
   });
 
+  it('is found at the end of any `Forwarded`, which is read no further back than chains of proxies go', () => {
+    const endless = `${'"\\'.repeat(7_000)}" a, for=1.2.3.4;proto=https`;
+    const peer = { address: '1.2.3.4', secure: true };
+    expect(proxies.peer('10.0.0.1', { forwarded: endless })).toEqual(peer);
+    const tooFarBack = `for=6.6.6.6, ${'for=10.1.1.1, '.repeat(200)}for=10.1.1.2`;
+    expect(proxies.peer('10.0.0.1', { forwarded: tooFarBack }).address).toBe('10.1.1.1');
+  });
+
   it('keeps the address of X-Forwarded-For before that of Forwarded, without its port', () => {
     const headers = { 'x-forwarded-for': '1.2.3.4:5678', forwarded: 'for=6.6.6.6' };
     expect(proxies.peer('10.0.0.1', headers).address).toBe('1.2.3.4');
