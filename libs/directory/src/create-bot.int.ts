@@ -1,7 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBotParamsSchema, parseParams } from '@flowly/contract';
-import { addToOutbox, findOutcome, oldestOutboxRows, storeOutcome } from '@flowly/store';
+import {
+  addToOutbox,
+  allowProgram,
+  defaultExecPolicy,
+  findOutcome,
+  oldestOutboxRows,
+  openBotStore,
+  readExecAllowlist,
+  readExecPolicy,
+  saveExecPolicy,
+  storeOutcome,
+} from '@flowly/store';
 import { describeBot, readinessOf, settingsOf } from './descriptor';
 import { HomeFixture } from './home-fixture';
 
@@ -147,6 +158,20 @@ it('never carries into a clone what belongs to its source', async () => {
     gateway: { port: 1 },
     mcp: { timeout: 3 },
   });
+});
+
+it('a clone decides about commands by the defaults, whatever its source does', async () => {
+  const database = await openBotStore({ folder: fixture.home, botId: BOT_ID, busyMs: 1_000 });
+  await database.write(() => {
+    saveExecPolicy(database, { security: 'full', ask: 'off' });
+    allowProgram(database, { pattern: '/bin/x', command: 'x' }, 1);
+  });
+  database.close();
+  const { folder, botId } = await fixture.create({ name: 'writer' });
+  const cloned = await openBotStore({ folder, botId, busyMs: 1_000 });
+  expect(readExecPolicy(cloned)).toEqual(defaultExecPolicy);
+  expect(readExecAllowlist(cloned)).toEqual([]);
+  cloned.close();
 });
 
 it('G219 refuses another credential policy, and a bad or taken name, and makes nothing', async () => {

@@ -19,12 +19,14 @@ const FEWEST_MEMBERS = 2;
  * each transaction looks whether it is still this one. Its runner hears of it when no group has the bot.
  */
 export async function botDeleted(orchestrator: Orchestrator, job: BotDeleted): Promise<void> {
-  const { store } = orchestrator;
+  const { store, relay } = orchestrator;
   const isMember = ({ members }: GroupRecord) => members.includes(job.bot);
   while (!(await store.transaction((groups) => tellLeft(orchestrator, groups, job)))) {
     const left = await store.read((groups) => groups.listGroups().filter(isMember));
     await stopGroups(orchestrator, (group) => isGoing(orchestrator, job) && isMember(group));
     await eachByItself(left, ({ id }) => leaveGroup(orchestrator, id, job));
+    // What is told of the groups comes before what is told of the bot.
+    await relay.drain();
   }
 }
 
