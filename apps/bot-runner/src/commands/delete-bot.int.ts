@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StepGiven } from '@flowly/contract';
-import { acceptRun, claimRun, findRun, readDeletion } from '@flowly/store';
+import { acceptRun, claimRun, findRun, outboxSpan, readDeletion } from '@flowly/store';
 import { z } from 'zod';
 import { openBot, openBotIfThere, type Runner } from '../runner';
 import { call, RunnerWorld, until } from '../runner.harness';
@@ -239,11 +239,10 @@ describe('the work of a group', () => {
     await processOrder(runner, { body: { ...step('step-1'), type: 'abort' } });
     expect(findRun(database, 'step-1')).toMatchObject({ abortRequested: true, state: 'running' });
     // Its folder stays while another process drives it, and goes when that has ended or is dead.
-    const removal = left();
-    await until(() => existsSync(join(world.home, 'profiles/writer')));
+    await left({ ...runner, limits: { ...runner.limits, aliveMs: 50 } });
     expect(folders()).toEqual(['writer']);
     await database.write(() => database.run('UPDATE runs SET alive_until = 1'));
-    await removal;
+    await left();
     expect(folders()).toEqual(['.trash']);
     await until(() => world.told.some((job) => job.type === 'ended' && job.stepKey === 'step-1'));
   });
@@ -279,16 +278,13 @@ it('the name is free: who has it next has nothing of the old, in any process', a
 });
 
 it('what its outbox holds is told before it goes', async () => {
-  await busy(-1);
   const { database } = await openBot(runner, 'writer');
-  runner.relays.of(database);
-  await database.write(() => database.run('DELETE FROM runs'));
   await commit(await prepare());
-  await database.write(
-    () =>
-    database.run(`INSERT INTO ext_outbox(target, kind, body) VALUES ('reply', 'outcome', ?)`,
-      JSON.stringify({ command: 'last words', gateway: 'gateway-1', outcome: { ok: true } })), // prettier-ignore
-  );
+  await until(() => outboxSpan(database).newest === null);
+  // As a process leaves it that has died right after its commit.
+  const words = { command: 'last words', gateway: 'gateway-1', outcome: { ok: true } };
+  const sql = `INSERT INTO ext_outbox(target, kind, body) VALUES ('reply', 'outcome', ?)`;
+  await database.write(() => database.run(sql, JSON.stringify(words)));
   await left();
   await until(async () => (await answerTo('last words')).length > 0);
 });
