@@ -97,13 +97,6 @@ describe('profiles.rpc', () => {
       );
   });
 
-  it('a file of the right shape is UNAVAILABLE until files are built', async () => {
-    const attachments = [{ fileName: 'a.txt', content: 'aGk=' }];
-    expect(await refusedSend({ attachments })).toBe('UNAVAILABLE');
-    const { messages } = await world.client.rpc('writer', 'chat.history', { sessionKey: SESSION });
-    expect(messages).toEqual([]);
-  });
-
   it.each(['cli:private', 'desktop:profile-inbox:writer:source', 'desktop:profile-room:x', 'x'])(
     'G279: the session %s is not open to clients',
     async (sessionKey) => {

@@ -95,6 +95,7 @@ function leastParams(method: BotMethodName): Record<string, unknown> {
   const known: Partial<Record<BotMethodName, Record<string, unknown>>> = {
     'chat.send': { message: 'Hello' },
     'chat.abort': { runId: 'r' },
+    'media.read': { mediaId: 'a.png' },
     'exec.approval.resolve': { id: 'x', decision: 'deny' },
     'exec.policy.set': { security: 'deny', ask: 'off' },
     'agent.clarify.resolve': { id: 'x', answer: '' },

@@ -7,9 +7,11 @@ import {
 import { JobWorker, type QueueName, type RedisClient } from '@flowly/bus';
 import { commandsOf } from '@flowly/contract';
 import { CommandServer, eachByItself } from '@flowly/delivery';
+import type { OpenBot } from '@flowly/directory';
 import { HeartbeatWriter, Periodic, type ServiceConfig } from '@flowly/service';
 import { forgetAborts, forgetOutcomes, forgetRequests } from '@flowly/store';
 import { botHandlers } from './commands/handlers';
+import { sweepChatFiles } from './files/sweep';
 import type { Runner } from './runner';
 import { processOrder } from './turns/process-order';
 import { processResolve } from './turns/process-resolve';
@@ -37,6 +39,7 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
   private readonly periodics: Periodic[];
   private readonly heartbeat: HeartbeatWriter;
   private wakes: RedisClient | null = null;
+  private swept: Promise<void> = Promise.resolve();
 
   constructor(
     @Inject(SERVICE_CONFIG) private readonly config: ServiceConfig,
@@ -82,6 +85,7 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     for (const periodic of this.periodics) periodic.start();
     for (const worker of workers) worker.run();
     this.heartbeat.start();
+    this.swept = this.sweep();
     this.runner.log.info('bot-runner is ready');
   }
 
@@ -92,7 +96,7 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     await turns.settled(limits.shutdownMs * ENDING_SHARE);
     await turns.handOver();
     await Promise.all(closing);
-    await Promise.all(this.periodics.map((periodic) => periodic.stop()));
+    await Promise.all([...this.periodics.map((periodic) => periodic.stop()), this.swept]);
     await Promise.all([relays.close(), hostRelay.drain()]);
     await hostRelay.close();
     this.wakes?.disconnect();
@@ -122,12 +126,25 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     await this.runner.bus.redis.set(this.runner.bus.keys.sealKey, this.sealPublicKey);
   }
 
+  /** What earlier processes left in the bots' media; nobody waits for it. */
+  private async sweep(): Promise<void> {
+    try {
+      await eachByItself(await this.allBots(), sweepChatFiles);
+    } catch (error) {
+      this.runner.log.error({ err: error }, 'sweep');
+    }
+  }
+
+  private allBots(): Promise<OpenBot[]> {
+    return this.runner.openBots.openAll((name, error) =>
+      this.runner.log.error({ err: error, bot: name }, 'a bot cannot be opened'),
+    );
+  }
+
   private async forget(): Promise<void> {
     const before = Date.now() - this.runner.limits.outcomeMs;
     await forgetOutcomes(this.runner.host, before);
-    const bots = await this.runner.openBots.openAll((name, error) =>
-      this.runner.log.error({ err: error, bot: name }, 'a bot cannot be opened'),
-    );
+    const bots = await this.allBots();
     await eachByItself(bots, async ({ database }) => {
       await forgetOutcomes(database, before);
       await forgetAborts(database, before);

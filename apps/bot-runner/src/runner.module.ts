@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Module, type DynamicModule } from '@nestjs/common';
-import { LiveTurns } from '@flowly/agent';
+import { FileFetcher, LiveTurns } from '@flowly/agent';
 import { Bus } from '@flowly/bus';
 import { Relay } from '@flowly/delivery';
 import { Directory, loadSealKey, OpenBots } from '@flowly/directory';
@@ -61,6 +61,7 @@ export async function compose(
     settings: {
       live: bus.live,
       media: new GroupMedia(home),
+      fetcher: new FileFetcher(limits),
       home,
       limits,
       onError: failed('turn'),

@@ -21,6 +21,7 @@ import {
 } from '@flowly/testing';
 import { z } from 'zod';
 import { acceptTurn } from './accept-turn';
+import { FileFetcher, type Network } from './fetch-file';
 import type { Bot } from './bot';
 import { LiveTurns } from './live-turns';
 import { driveTurn } from './turn';
@@ -33,6 +34,8 @@ const MODEL = 'm';
 export class AgentWorld {
   readonly folder = mkdtempSync(join(tmpdir(), 'flowly-agent-'));
   readonly errors: unknown[] = [];
+  /** Where files of the web come from; the real one when none is given. */
+  network: Network | undefined;
   readonly limits: Limits;
   private readonly opened: Database[] = [];
 
@@ -71,6 +74,7 @@ export class AgentWorld {
     return {
       live: this.bus.live,
       media: new GroupMedia(this.folder),
+      fetcher: new FileFetcher(this.limits, this.network),
       home: this.folder,
       limits: this.limits,
       onError: (error) => this.errors.push(error),

@@ -1,25 +1,33 @@
+import type { MessageFile } from '@flowly/contract';
 import type { ModelMessage } from '@flowly/models';
 import type { ContextMessage } from '@flowly/store';
+import type { GivenFiles } from './given-files';
 
 /** Characters of a tool's result that later turns are still shown. */
 const OLD_RESULT = 4_000;
 
 /**
  * What was said before as a model can be given it: each tool call is followed by its result, whatever a restart or the
- * beginning of the window has taken away.
+ * beginning of the window has taken away. Files of a message are named in its words; those in `given` go with it.
  */
-export function conversation(stored: readonly ContextMessage[]): ModelMessage[] {
+export function conversation(
+  stored: readonly ContextMessage[],
+  given: GivenFiles = new Map(),
+): ModelMessage[] {
   const results = new Map<string, string>();
   for (const message of stored) {
     if (message.role === 'tool') results.set(message.toolCallId, message.text);
   }
   return stored.flatMap((message): ModelMessage[] => {
     if (message.role === 'tool') return [];
-    const { role, text: content } = message;
-    if (message.role === 'user' || message.toolCalls === undefined) return [{ role, content }];
-    const { toolCalls } = message;
+    if (message.role === 'user') {
+      const files = given.get(message);
+      return [{ role: message.role, content: asked(message), ...(files?.length && { files }) }];
+    }
+    const { role, text: content, toolCalls } = message;
+    if (toolCalls === undefined) return [{ role, content }];
     return [
-      { role: message.role, content, toolCalls },
+      { role, content, toolCalls },
       ...toolCalls.map(({ id, name }) => ({
         role: 'tool' as const,
         toolCallId: id,
@@ -28,6 +36,12 @@ export function conversation(stored: readonly ContextMessage[]): ModelMessage[] 
       })),
     ];
   });
+}
+
+function asked({ text, files = [] }: { text: string; files?: readonly MessageFile[] }): string {
+  if (files.length === 0) return text;
+  const names = `[Attachments: ${files.map(({ fileName }) => fileName).join(', ')}]`;
+  return text.trim() === '' ? names : `${text}\n\n${names}`;
 }
 
 function shortened(text: string): string {

@@ -4,6 +4,7 @@ export * from './bot';
 export * from './drop-session';
 export * from './end-open-runs';
 export * from './end-turn';
+export { FileFetcher, type Network } from './fetch-file';
 export * from './host-fields';
 export * from './inflight';
 export * from './live-turns';

@@ -1,26 +1,49 @@
 import { ContractError } from '@flowly/contract';
 import { readProviders, readSoul, type ResolvedProvider } from '@flowly/directory';
-import { ModelFailure, providers, type ModelMessage, type ModelTarget } from '@flowly/models';
-import { contextMessages, findSession, type Run } from '@flowly/store';
+import {
+  contextWindow,
+  messageTokens,
+  ModelFailure,
+  providers,
+  type ContextWindow,
+  type ModelMessage,
+  type ModelTarget,
+} from '@flowly/models';
+import {
+  contextMessages,
+  findSession,
+  type ContextMessage,
+  type ContextPage,
+  type GroupMedia,
+  type Run,
+} from '@flowly/store';
 import type { Bot } from './bot';
 import { conversation } from './context';
+import { filesToGive } from './given-files';
 
 /** What a turn asks the model. */
 export interface ModelCall {
   target: ModelTarget;
   system?: string;
   messages: readonly ModelMessage[];
+  window: ContextWindow;
 }
 
-/** Newest messages a model is given; what does not fit its window is cut in a later step of the product. */
-const CONTEXT_LIMIT = 200;
+/** Messages that are read at once: a long session is read only as far back as the model's window reaches. */
+const PAGE = 100;
+/** What of the window is for the conversation; the rest is for the answer, and for what a guess may miss. */
+const SHARE = 2 / 3;
 
 /**
  * Builds a turn's call from the bot's files as they are now (bots.md §1) and its session. The model: the send's, else the
  * session's, else the bot's default, else the slot's own.
  * @throws ModelFailure when no provider is chosen or its settings cannot be read
  */
-export function modelCall(bot: Bot, run: Run): ModelCall {
+export async function modelCall(
+  bot: Bot,
+  run: Run,
+  groupMedia: Pick<GroupMedia, 'read'>,
+): Promise<ModelCall> {
   const provider = chosenProvider(bot);
   const soul = readSoul(bot.folder).trim();
   const session = findSession(bot.database, run.sessionKey);
@@ -30,16 +53,26 @@ export function modelCall(bot: Bot, run: Run): ModelCall {
     provider.model ||
     providers[provider.slot].defaultModel ||
     '';
-  return {
-    target: {
-      slot: provider.slot,
-      model,
-      ...(provider.apiKey !== undefined && { apiKey: provider.apiKey }),
-      ...(provider.apiBase !== undefined && { apiBase: provider.apiBase }),
-    },
-    ...(soul !== '' && { system: soul }),
-    messages: messagesOf(bot, run),
+  const target = {
+    slot: provider.slot,
+    model,
+    ...(provider.apiKey !== undefined && { apiKey: provider.apiKey }),
+    ...(provider.apiBase !== undefined && { apiBase: provider.apiBase }),
   };
+  const window = contextWindow(target);
+  const stored = remembered(bot, run.sessionKey, roomIn(window));
+  const given = await filesToGive(bot, run, stored, groupMedia);
+  return {
+    target,
+    ...(soul !== '' && { system: soul }),
+    messages: conversation(stored, given),
+    window,
+  };
+}
+
+/** Tokens that the system prompt, the tools and the conversation may take together. */
+export function roomIn({ tokens }: ContextWindow): number {
+  return Math.floor(tokens * SHARE);
 }
 
 function chosenProvider(bot: Bot): ResolvedProvider {
@@ -61,6 +94,18 @@ function chosenProvider(bot: Bot): ResolvedProvider {
   );
 }
 
-function messagesOf(bot: Bot, run: Run): ModelMessage[] {
-  return conversation(contextMessages(bot.database, run.sessionKey, CONTEXT_LIMIT));
+/** The newest of a session, oldest first: all of it, or more than there is room for. */
+function remembered(bot: Bot, sessionKey: string, room: number): ContextMessage[] {
+  const read: ContextMessage[] = [];
+  let before: number | null = Number.MAX_SAFE_INTEGER;
+  let tokens = 0;
+  while (before !== null && tokens <= room) {
+    const page: ContextPage = contextMessages(bot.database, sessionKey, { limit: PAGE, before });
+    tokens += conversation(page.messages).reduce((sum, each) => sum + messageTokens(each), 0);
+    read.unshift(...page.messages);
+    before = page.before;
+  }
+  // Where there is more, what was read may begin in the middle of an answer.
+  const first = before === null ? 0 : read.findIndex(({ role }) => role === 'user');
+  return read.slice(Math.max(0, first));
 }

@@ -30,6 +30,9 @@ export const terminalSchema = z.object({
   toolCalls: z.array(toolCallSchema).optional(),
   usage: usageSchema.nullable(),
   model: z.string(),
+  /** Tokens of the last question, as the provider counts them, and of the model's window. */
+  contextTokens: z.number().optional(),
+  contextWindow: z.number().optional(),
   /** Unix ms. */
   completedAt: z.number(),
   durationMs: z.number(),
@@ -91,6 +94,7 @@ export function chatStreamEvent(bot: Bot, run: Run, data: ChatEvent): BotStreamE
 
 function chatEvent(run: Run, terminal: Terminal): ChatEvent {
   const { runId, sessionKey } = run;
+  const { contextTokens, contextWindow } = terminal;
   if (terminal.state === 'error') {
     const code = terminal.errorCode ?? 'AGENT_INTERNAL_ERROR';
     return {
@@ -116,6 +120,8 @@ function chatEvent(run: Run, terminal: Terminal): ChatEvent {
       content: [{ type: 'text', text: terminal.text }],
       usage: terminal.usage ?? {},
     },
+    ...(contextTokens !== undefined && { contextTokens }),
+    ...(contextWindow !== undefined && { contextWindow }),
     ...(terminal.aborted && { aborted: true }),
   };
 }

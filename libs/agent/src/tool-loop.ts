@@ -1,8 +1,16 @@
 import { reduceArguments, type Usage } from '@flowly/contract';
-import { ModelFailure, streamModel, type ModelMessage, type ModelToolCall } from '@flowly/models';
+import {
+  ModelFailure,
+  streamModel,
+  textTokens,
+  toolsTokens,
+  type ModelMessage,
+  type ModelToolCall,
+} from '@flowly/models';
 import { addRunStep, markSideEffects, type RunStepMessage } from '@flowly/store';
 import { askPerson } from './ask-person';
-import type { ModelCall } from './model-call';
+import { fitWindow } from './fit-window';
+import { roomIn, type ModelCall } from './model-call';
 import { failed, type Tool, type ToolResult, type ToolUse } from './tools/tool';
 import { toolsWithout } from './tools';
 import { TurnOver, type Turn } from './turn-context';
@@ -15,9 +23,13 @@ import { TurnEvents, type CallEnd, type ShownCall } from './turn-events';
 export class ToolLoop {
   /** Tokens of all its questions so far; null when the provider never said. */
   usage: Usage | null = null;
+  /** Tokens of its last question, as the provider counted them. */
+  contextTokens: number | undefined;
   private readonly tools: readonly Tool[];
   private readonly events: TurnEvents;
   private readonly ids = new Set<string>();
+  /** Tokens for what was said. */
+  private readonly room: number;
 
   constructor(
     private readonly turn: Turn,
@@ -25,6 +37,7 @@ export class ToolLoop {
   ) {
     this.tools = toolsWithout(turn.run.disabledTools);
     this.events = new TurnEvents(turn.bot, turn.run);
+    this.room = roomIn(call.window) - textTokens(call.system ?? '') - toolsTokens(this.tools);
   }
 
   /** Resolves when the answer's last words are in the pump. @throws ModelFailure, ModelAborted, TurnOver */
@@ -50,7 +63,7 @@ export class ToolLoop {
     const calls: ModelToolCall[] = [];
     const request = {
       ...this.call,
-      messages,
+      messages: fitWindow(messages, this.room),
       tools: this.tools,
       signal: signals.abort,
       limits: {
@@ -63,9 +76,14 @@ export class ToolLoop {
     for await (const event of streamModel(request)) {
       if (event.type === 'text') pump.push(event.text);
       else if (event.type === 'tool-call') calls.push(this.named(event.call));
-      else this.usage = sum(this.usage, event.usage);
+      else this.count(event.usage);
     }
     return calls;
+  }
+
+  private count(usage: Usage | null): void {
+    this.usage = sum(this.usage, usage);
+    this.contextTokens = usage?.prompt_tokens;
   }
 
   /** Some servers count the calls of each answer anew: in a run an id means one call. */

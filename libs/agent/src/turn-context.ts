@@ -2,12 +2,15 @@ import type { LiveRecords } from '@flowly/bus';
 import type { Limits } from '@flowly/contract';
 import type { GroupMedia, Run } from '@flowly/store';
 import type { Bot } from './bot';
+import type { FileFetcher } from './fetch-file';
 import type { PiecePump } from './piece-pump';
 
 export interface TurnSettings {
   live: LiveRecords;
   /** Where the files of groups are read from. */
   media: Pick<GroupMedia, 'read'>;
+  /** Brings files that are elsewhere on the web. */
+  fetcher: FileFetcher;
   /** The data folder: nothing of it but a bot's own workspace is open to its tools. */
   home: string;
   limits: Limits;

@@ -2,10 +2,10 @@ import { ModelAborted, ModelFailure } from '@flowly/models';
 import type { Run } from '@flowly/store';
 import type { Bot } from './bot';
 import { commitWhenPossible } from './end-turn';
+import { bringFiles } from './fetched-files';
 import { liveRun } from './live-run';
 import { modelCall } from './model-call';
 import { PiecePump } from './piece-pump';
-import { withStepFiles } from './step-files';
 import { emptyTerminal, type Terminal } from './terminal';
 import { ToolLoop } from './tool-loop';
 import {
@@ -50,8 +50,10 @@ async function answer(turn: Turn): Promise<Terminal> {
   const terminal = emptyTerminal(run, 0);
   let loop: ToolLoop | null = null;
   try {
-    const call = await withStepFiles(modelCall(bot, run), run, settings.media);
+    await bringFiles(turn);
+    const call = await modelCall(bot, run, settings.media);
     terminal.model = call.target.model;
+    if (call.window.isKnown) terminal.contextWindow = call.window.tokens;
     loop = new ToolLoop(turn, call);
     await loop.run();
     return finished(terminal, turn, loop);
@@ -89,6 +91,7 @@ function finished(terminal: Terminal, { run, pump }: Turn, loop: ToolLoop | null
     text: pump.text,
     toolCalls: pump.calls.map(({ id, name, argumentsJson }) => ({ id, name, argumentsJson })),
     usage: loop?.usage ?? null,
+    ...(loop?.contextTokens !== undefined && { contextTokens: loop.contextTokens }),
     completedAt: at,
     durationMs: emptyTerminal(run, at).durationMs,
   };

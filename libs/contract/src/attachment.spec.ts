@@ -4,27 +4,28 @@ import { parseParams } from './parse';
 
 const file = { fileName: 'draft.txt', mimeType: 'text/plain', content: 'SGVsbG8=' };
 const code = (wanted: string) => expect.objectContaining({ code: wanted });
-const chat = (value: unknown) => () => parseParams(chatAttachmentsSchema, value);
+const chatFiles = chatAttachmentsSchema(26_214_400);
+const chat = (value: unknown) => () => parseParams(chatFiles, value);
 const group = (value: unknown) => () => parseParams(groupFilesSchema, value);
 const encoded = (bytes: number) => Buffer.alloc(bytes).toString('base64');
 
 describe('files of chat.send', () => {
   it('G274: keeps name, type and content alone', () => {
     const given = [{ ...file, thumbnail: 'x', s3Key: 'y' }];
-    expect(parseParams(chatAttachmentsSchema, given)).toEqual([file]);
+    expect(parseParams(chatFiles, given)).toEqual([file]);
   });
 
   it('G276: takes an https address on port 443', () => {
     const cdnUrl = 'https://cdn.example.com/media/draft.png?signature=opaque';
-    expect(parseParams(chatAttachmentsSchema, [{ fileName: 'draft.png', cdnUrl }])).toEqual([
+    expect(parseParams(chatFiles, [{ fileName: 'draft.png', cdnUrl }])).toEqual([
       { fileName: 'draft.png', mimeType: 'application/octet-stream', cdnUrl },
     ]);
   });
 
   it('takes none, and content behind a data prefix', () => {
-    expect(parseParams(chatAttachmentsSchema, null)).toEqual([]);
+    expect(parseParams(chatFiles, null)).toEqual([]);
     const given = [{ ...file, content: 'data:text/plain;base64,aGk=' }];
-    expect(parseParams(chatAttachmentsSchema, given)).toEqual([{ ...file, content: 'aGk=' }]);
+    expect(parseParams(chatFiles, given)).toEqual([{ ...file, content: 'aGk=' }]);
   });
 
   it('G271: refuses paths, too many, what is no object', () => {
@@ -40,6 +41,15 @@ describe('files of chat.send', () => {
       expect(chat([{ ...file, content }])).toThrow(code('INVALID_PARAMS'));
     },
   );
+
+  it('G278: what is larger than the limit is REQUEST_TOO_LARGE, what is no base64 still invalid', () => {
+    const small = (content: string) => () =>
+      parseParams(chatAttachmentsSchema(4), [{ ...file, content }]);
+    expect(small('SGVsbA==')).not.toThrow();
+    expect(small('SGVsbG8=')).toThrow(code('REQUEST_TOO_LARGE'));
+    expect(small('data:text/plain;base64,SGVsbG8=')).toThrow(code('REQUEST_TOO_LARGE'));
+    expect(small('not base64!')).toThrow(code('INVALID_PARAMS'));
+  });
 
   it('refuses more than 25 MiB, and takes 25 MiB', () => {
     expect(chat([{ ...file, content: encoded(26_214_401) }])).toThrow(code('REQUEST_TOO_LARGE'));

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { chatAttachmentsSchema } from './attachment';
 import { ContractError } from './errors';
+import { mediaKindSchema } from './media';
 import { absentable, byRule, invalid } from './parse';
 import { remoteSessionKeySchema, straightSessionKeySchema } from './session-key';
 import { characters, hasControl, wellFormed } from './text';
@@ -40,13 +41,13 @@ export const idempotencyKeySchema = z
 const modelSchema = z.string().max(256);
 
 /** The order of the keys is the order of checks of bots.md §3.3. */
-function chatSend<S extends z.ZodType>(sessionKey: S) {
+function chatSend<S extends z.ZodType>(sessionKey: S, attachmentBytes: number) {
   return z
     .object({
       sessionKey,
       cwd: noHostAccess,
       browserAccess: noHostAccess,
-      attachments: chatAttachmentsSchema,
+      attachments: chatAttachmentsSchema(attachmentBytes),
       message: messageSchema,
       idempotencyKey: absentable(idempotencyKeySchema),
       modelOverride: absentable(modelSchema),
@@ -60,10 +61,24 @@ function chatSend<S extends z.ZodType>(sessionKey: S) {
     });
 }
 
-export const chatSendParamsSchema = chatSend(remoteSessionKeySchema);
-export type ChatSendParams = z.infer<typeof chatSendParamsSchema>;
-/** Straight on the socket a missing key means the client's own session, put in by the edge. */
-export const straightChatSendParamsSchema = chatSend(straightSessionKeySchema);
+/**
+ * Params of `chat.send` by the way it came in, where a file may have this many bytes. Straight on the socket a missing
+ * key means the client's own session, put in by the edge.
+ */
+export function chatSendParams(way: CallWay, attachmentBytes: number) {
+  const known = sendSchemas.get(attachmentBytes) ?? {
+    rpc: chatSend(remoteSessionKeySchema, attachmentBytes),
+    straight: chatSend(straightSessionKeySchema, attachmentBytes),
+  };
+  sendSchemas.set(attachmentBytes, known);
+  return known[way];
+}
+type SendSchemas = Record<CallWay, ReturnType<typeof chatSend<typeof remoteSessionKeySchema>>>;
+/** One entry in a process: making a schema costs more than using it. */
+const sendSchemas = new Map<number, SendSchemas>();
+
+/** How a bot method was called: through `profiles.rpc`, or straight on the socket (wire.md §4). */
+export type CallWay = 'rpc' | 'straight';
 
 export const receiptStatusSchema = z.enum([
   'accepted',
@@ -108,6 +123,22 @@ const historyCursorSchema = byRule((value): string | undefined => {
 
 export const chatHistoryPageSchema = { limit: historyLimitSchema, before: historyCursorSchema };
 
+/** A file of a user's message, by name: never its bytes. With `mediaId` it is in the bot's media (`media.read`). */
+export const messageFileSchema = z.object({
+  fileName: z.string(),
+  mimeType: z.string(),
+  kind: mediaKindSchema,
+  mediaId: z.string().optional(),
+  /** In bytes. */
+  size: z.number().int().optional(),
+  /** Of an image, in pixels. */
+  width: z.number().int().optional(),
+  height: z.number().int().optional(),
+  /** Where the client said it is; there is a `mediaId` too once it was fetched. */
+  cdnUrl: z.string().optional(),
+});
+export type MessageFile = z.infer<typeof messageFileSchema>;
+
 export const chatMessageSchema = z.object({
   role: z.enum(['user', 'assistant', 'tool', 'system']),
   content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
@@ -117,7 +148,7 @@ export const chatMessageSchema = z.object({
   tool_calls: z.array(z.unknown()).optional(),
   tool_call_id: z.string().optional(),
   name: z.string().optional(),
-  attachments: z.array(z.unknown()).optional(),
+  attachments: z.array(messageFileSchema).optional(),
   usage: usageSchema.optional(),
   aborted: z.literal(true).optional(),
   durationMs: z.number().optional(),

@@ -36,6 +36,10 @@ const retryableByCode = {
   IDEMPOTENCY_CONFLICT: false,
   INVALID_HISTORY_CURSOR: false,
   SESSION_BUSY: true,
+  // media
+  FORBIDDEN: false,
+  UNSUPPORTED_MEDIA_TYPE: false,
+  MEDIA_TOO_LARGE: false,
   // groups
   ROOM_ATTACHMENT_TOO_LARGE: false,
   ROOM_BUSY: true,

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { botDescriptorSchema } from './bot';
+import { messageFileSchema } from './chat';
 import { groupMessageSchema, groupPatchSchema, groupViewSchema } from './group';
 import {
   approvalClosedSchema,
@@ -29,7 +30,12 @@ export const chatFinalSchema = z.object({
     role: z.literal('assistant'),
     content: z.array(z.object({ type: z.literal('text'), text: z.string() })),
     usage: z.union([usageSchema, z.strictObject({})]),
+    attachments: z.array(messageFileSchema).optional(),
   }),
+  /** Tokens the model was given with its last question, as its provider counts them. */
+  contextTokens: z.number().int().optional(),
+  /** Tokens the model can be given at all, where that is known. */
+  contextWindow: z.number().int().optional(),
   aborted: z.literal(true).optional(),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { mediaKindSchema } from './media';
 import { groupUsageSchema } from './usage';
 
 /** The objects of groups.md §1. */
@@ -59,7 +60,7 @@ export type Run = z.infer<typeof runSchema>;
 export const groupAttachmentSchema = z.object({
   fileName: z.string(),
   mimeType: z.string(),
-  kind: z.enum(['image', 'video', 'audio', 'file']),
+  kind: mediaKindSchema,
   status: z.enum(['ready', 'failed', 'expired']),
   mediaId: z.string().optional(),
   cdnUrl: z.string().optional(),

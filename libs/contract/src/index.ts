@@ -24,6 +24,7 @@ export * from './methods/table';
 export * from './model-list';
 export * from './parse';
 export * from './provider-slot';
+export * from './public-address';
 export * from './requests';
 export * from './session-key';
 export * from './text';

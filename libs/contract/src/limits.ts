@@ -14,7 +14,10 @@ export const limitsSchema = z.strictObject({
   /** Params and replies above this travel as a Redis value, the job holds the key only. */
   inlineBytes: positive.default(256 * 1024),
   jsonDepth: positive.default(64),
+  /** One file of `chat.send`, sent along or fetched; also an image of `/api/media`. */
   attachmentBytes: positive.default(26_214_400),
+  /** The largest file that `media.read` serves. */
+  mediaBytes: positive.default(2 ** 31),
   waitingEventBytes: positive.default(16 * 1024 * 1024),
   streamBytes: positive.default(128 * 1024 * 1024),
   /** The group database; ordinary writes leave the last 16 MiB of it. */
@@ -62,6 +65,8 @@ export const limitsSchema = z.strictObject({
   modelBetweenBytesMs: positive.default(120_000),
   modelRetries: z.number().int().min(0).default(2),
   modelRetryDelayMs: positive.default(500),
+  /** One file of a message that is elsewhere on the web, all redirects together. */
+  attachmentFetchMs: positive.default(30_000),
   // lists of models
   /** How long a provider's list counts, and how long its failure. */
   modelListMs: positive.default(600_000),

@@ -1,5 +1,6 @@
-import type { GroupAttachment } from './group';
-import { hasControl } from './text';
+import { z } from 'zod';
+import { absentable } from './parse';
+import { characters, hasControl } from './text';
 
 /** Files in a `media` folder: how they are named, and what kind they are (wire.md §1, groups.md §4). */
 
@@ -56,16 +57,50 @@ const typeOfExtension: Readonly<Record<string, string>> = {
   pptx: 'application/vnd.openxmlformats-officedocument.presentationml.presentation',
 };
 
+/** What a bot's chats brought begins so (bots.md §3.3). */
+export const CHAT_MEDIA_PREFIX = 'chat-';
+
 /** Whether this can name a file of a media folder: one name, no way out of the folder, nothing hidden. */
 export function isMediaId(value: unknown): value is string {
+  return isMediaName(value) && new TextEncoder().encode(value).length <= 255;
+}
+
+/** The rule of bots.md §3.3, which counts characters; a longer name in bytes is one that no file has. */
+function isMediaName(value: unknown): value is string {
   return (
     typeof value === 'string' &&
     /^[^./\\][^/\\]*$/u.test(value) &&
+    !value.includes('..') &&
     value.isWellFormed() &&
     !hasControl(value) &&
-    new TextEncoder().encode(value).length <= 255
+    characters(value) <= 255
   );
 }
+
+export const mediaIdSchema = z.string().refine(isMediaName, 'must name a file');
+
+/** The most bytes that one answer of `media.read` holds. */
+const LONGEST_PART = 1_048_576;
+
+export const mediaReadParamsSchema = z.object({
+  mediaId: mediaIdSchema,
+  offset: absentable(z.number().int().min(0)),
+  length: absentable(z.number().int().min(0).max(LONGEST_PART)),
+});
+
+/** A part of a file; without `data` what was asked for was only what the file is. */
+export const mediaReadResultSchema = z.object({
+  mediaId: z.string(),
+  /** Of the whole file, in bytes. */
+  size: z.number().int(),
+  mimeType: z.string(),
+  offset: z.number().int(),
+  /** Whether nothing of the file comes after this part. */
+  eof: z.boolean(),
+  /** Base64. */
+  data: z.string().optional(),
+});
+export type MediaReadResult = z.infer<typeof mediaReadResultSchema>;
 
 /** The type that a file's name says; `application/octet-stream` for one that says nothing. */
 export function mimeTypeOfName(fileName: string): string {
@@ -79,7 +114,22 @@ export function bareMimeType(mimeType: string): string {
   return (mimeType.split(';')[0] ?? '').trim().toLowerCase();
 }
 
-export function mediaKind(mimeType: string): GroupAttachment['kind'] {
+/** The type to go by: what the sender says, else, when that says nothing, what the name does. */
+export function contentType({
+  fileName,
+  mimeType,
+}: {
+  fileName: string;
+  mimeType: string;
+}): string {
+  const bare = bareMimeType(mimeType);
+  return bare === '' || bare === 'application/octet-stream' ? mimeTypeOfName(fileName) : bare;
+}
+
+export const mediaKindSchema = z.enum(['image', 'video', 'audio', 'file']);
+export type MediaKind = z.infer<typeof mediaKindSchema>;
+
+export function mediaKind(mimeType: string): MediaKind {
   const family = bareMimeType(mimeType).split('/')[0];
   return family === 'image' || family === 'video' || family === 'audio' ? family : 'file';
 }

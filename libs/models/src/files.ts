@@ -5,7 +5,7 @@ import type { Dialect } from './sdk-model';
 /** Which files a model is given as they are, which as text, and what it is told of the others (groups.md §5). */
 
 /** The most characters of one text file; a model's window is not for whole archives. */
-const TEXT_CHARACTERS = 100_000;
+export const TEXT_CHARACTERS = 100_000;
 
 const PICTURES = ['image/jpeg', 'image/png', 'image/gif', 'image/webp'];
 const PDF = 'application/pdf';
@@ -43,7 +43,7 @@ function changeFiles(
     const changed = message.files.map(change);
     const words = changed.flatMap((one) => ('words' in one ? [one.words] : []));
     const files = changed.flatMap((one) => ('file' in one ? [one.file] : []));
-    const content = [message.content, ...words].join('\n\n');
+    const content = [message.content, ...words].filter((text) => text !== '').join('\n\n');
     return { role: 'user', content, ...(files.length > 0 && { files }) };
   });
   return { ...request, messages };
@@ -69,8 +69,14 @@ function mayTake(
   }
 }
 
-function textOf({ fileName, mimeType, data }: ModelFile): string | null {
-  if (data === undefined || !TEXT.test(bareMimeType(mimeType)) || data.includes(0)) return null;
+/** Whether the model is given this file as words. */
+export function isTextFile({ mimeType, data }: ModelFile): boolean {
+  return data !== undefined && TEXT.test(bareMimeType(mimeType)) && !data.includes(0);
+}
+
+function textOf(file: ModelFile): string | null {
+  const { fileName, data } = file;
+  if (data === undefined || !isTextFile(file)) return null;
   // Four bytes a character at most, so that a large file is not decoded whole.
   const text = new TextDecoder().decode(data.subarray(0, TEXT_CHARACTERS * 4));
   const kept = text.slice(0, TEXT_CHARACTERS).toWellFormed();

@@ -1,3 +1,4 @@
+export { contextWindow, type ContextWindow } from './context-window';
 export { ModelAborted, ModelFailure } from './failure';
 export {
   listModels,
@@ -9,6 +10,7 @@ export {
 export { providers, type Provider } from './providers';
 export { streamModel } from './stream';
 export { shownBase } from './target';
+export { cutToTokens, filesTokens, messageTokens, textTokens, toolsTokens } from './tokens';
 export type {
   ModelEvent,
   ModelFile,

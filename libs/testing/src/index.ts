@@ -1,3 +1,4 @@
+export { selfSigned } from './certificate';
 export { freePort } from './free-port';
 export * from './model-server';
 export * from './redis';

@@ -11,6 +11,7 @@ import { activeProvider, listProviders } from './providers';
 import { botSettings, botStatuses, listBots } from './read-bots';
 import { listSessions, readHistory, readInflight } from './read-chat';
 import { approvals, questions, resolveApproval, resolveQuestion } from './requests';
+import { readMedia } from './read-media';
 import { sendChat } from './send-chat';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
@@ -31,6 +32,7 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['chat.inflight', readInflight(runner)],
     ['chat.send', sendChat(runner)],
     ['chat.abort', abortChat(runner)],
+    ['media.read', readMedia(runner)],
     ['exec.approval.list', approvals(runner)],
     ['exec.approval.resolve', resolveApproval(runner)],
     ['exec.policy.get', getExecPolicy(runner)],

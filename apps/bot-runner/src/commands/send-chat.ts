@@ -1,15 +1,10 @@
 import { acceptTurn, handOn, hostFields } from '@flowly/agent';
 import { deriveUuid } from '@flowly/bus';
-import {
-  chatSendParamsSchema,
-  ContractError,
-  DEFAULT_BOT,
-  parseParams,
-  straightChatSendParamsSchema,
-} from '@flowly/contract';
+import { chatSendParams, DEFAULT_BOT, parseParams } from '@flowly/contract';
 import { decideOnce, type CommandHandler, type ReceivedCommand } from '@flowly/delivery';
 import type { OpenBot } from '@flowly/directory';
 import type { NewRun, Run } from '@flowly/store';
+import { assertThere, withChatFiles } from '../files/chat-files';
 import { openCommandBot, type Runner } from '../runner';
 import { runTurn } from '../turns/run-turn';
 
@@ -19,18 +14,30 @@ import { runTurn } from '../turns/run-turn';
  */
 export function sendChat(runner: Runner): CommandHandler {
   return async (command) => {
-    const wanted = newRun(runner, command);
+    const { wanted, attachments } = parseSend(runner, command);
     const bot = await openCommandBot(runner, command);
-    const slot = runner.slots.take();
-    let run: Run | null = null;
-    try {
-      run = await accept(runner, bot, command, wanted, slot !== null);
-    } finally {
-      if (run && slot) void runTurn(runner, bot, run, slot).finally(() => slot.release());
-      else slot?.release();
-    }
+    const { runId } = wanted;
+    await withChatFiles(bot, { command, runId, attachments }, (files) =>
+      acceptAndStart(runner, bot, command, files.length > 0 ? { ...wanted, files } : wanted),
+    );
     return 'follows from the commit';
   };
+}
+
+async function acceptAndStart(
+  runner: Runner,
+  bot: OpenBot,
+  command: ReceivedCommand,
+  wanted: NewRun,
+): Promise<void> {
+  const slot = runner.slots.take();
+  let run: Run | null = null;
+  try {
+    run = await accept(runner, bot, command, wanted, slot !== null);
+  } finally {
+    if (run && slot) void runTurn(runner, bot, run, slot).finally(() => slot.release());
+    else slot?.release();
+  }
 }
 
 async function accept(
@@ -43,6 +50,7 @@ async function accept(
   let claimed: Run | null = null;
   await bot.database.write(() =>
     decideOnce(bot.database, command, () => {
+      assertThere(bot, wanted.files);
       const accepted = acceptTurn(bot, wanted, hasSlot ? runner.turns.claim() : null);
       claimed = accepted.claimed;
       const addJobs = claimed ? undefined : () => handOn(bot, wanted.sessionKey);
@@ -52,14 +60,11 @@ async function accept(
   return claimed;
 }
 
-function newRun({ directory }: Runner, command: ReceivedCommand): NewRun {
-  const schema = command.straight ? straightChatSendParamsSchema : chatSendParamsSchema;
+function parseSend({ directory, limits }: Runner, command: ReceivedCommand) {
+  const schema = chatSendParams(command.straight ? 'straight' : 'rpc', limits.attachmentBytes);
   const params = parseParams(schema, command.params);
-  if (params.attachments.length > 0) {
-    throw new ContractError('UNAVAILABLE', 'Files in a chat are not built yet.');
-  }
   const bots = directory.list().map(({ name }) => name);
-  return {
+  const wanted: NewRun = {
     runId: params.idempotencyKey ?? deriveUuid(command.id, 'run'),
     sessionKey: params.sessionKey,
     origin: 'user',
@@ -70,4 +75,5 @@ function newRun({ directory }: Runner, command: ReceivedCommand): NewRun {
     step: null,
     at: Date.now(),
   };
+  return { wanted, attachments: params.attachments };
 }

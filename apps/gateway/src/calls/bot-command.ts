@@ -4,6 +4,8 @@ import {
   isObject,
   parseParams,
   type BotMethodName,
+  type CallWay,
+  type Limits,
 } from '@flowly/contract';
 import { fingerprint } from './fingerprint';
 import type { PlannedCommand } from './plan';
@@ -18,11 +20,12 @@ interface BotCall {
 
 /** A bot method for the runners. @throws ContractError INVALID_REQUEST by the rules of its way */
 export function botCommand(
-  way: 'rpc' | 'straight',
+  way: CallWay,
   { method, given, sessionKey }: BotCall,
+  limits: Pick<Limits, 'attachmentBytes'>,
 ): PlannedCommand {
   const whole = sessionKey === undefined ? given : { ...given, sessionKey };
-  const params = parseParams(botMethodParams(method, way), whole);
+  const params = parseParams(botMethodParams(method, way, limits), whole);
   if (!isObject(params)) invalid('params must be an object.');
   return {
     name: method,

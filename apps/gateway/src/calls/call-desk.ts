@@ -1,4 +1,10 @@
-import { ContractError, findMethod, toErrorBody, type ErrorBody } from '@flowly/contract';
+import {
+  ContractError,
+  findMethod,
+  toErrorBody,
+  type ErrorBody,
+  type Limits,
+} from '@flowly/contract';
 import type { GroupFeeds } from '../fanout/group-feeds';
 import type { Position } from '../fanout/position';
 import { errorFrame, largeResultFrame, resultFrame, type Frame } from '../frames/frame';
@@ -33,6 +39,7 @@ export class CallDesk {
     private readonly seal: CredentialSeal,
     private readonly position: Position,
     private readonly groups: GroupFeeds,
+    private readonly limits: Pick<Limits, 'attachmentBytes'>,
     private readonly watch: {
       /** @param outcome `ok` or an error code */
       ended(method: string, outcome: string): void;
@@ -48,6 +55,7 @@ export class CallDesk {
         clientId,
         secure: peer.secure,
         isOversized: call.isOversized,
+        limits: this.limits,
         subscribe: (subscription) => socket.subscriptions.add(subscription),
       });
       if ('answer' in planned)

@@ -1,4 +1,4 @@
-import type { GroupMethodName } from '@flowly/contract';
+import { defaultLimits, type GroupMethodName } from '@flowly/contract';
 import { ALL_GROUPS } from '../sockets/hold-back';
 import { mustWait } from './call-order';
 import { planGroupCall } from './plan-group';
@@ -11,6 +11,7 @@ const caller = {
   clientId: 'c',
   secure: true,
   isOversized: false,
+  limits: defaultLimits,
   subscribe: () => undefined,
 };
 const plan = (name: GroupMethodName, params: Record<string, unknown>) =>

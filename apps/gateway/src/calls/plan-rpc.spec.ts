@@ -1,4 +1,4 @@
-import { botMethods, isBotMethod, type ErrorCode } from '@flowly/contract';
+import { botMethods, defaultLimits, isBotMethod, type ErrorCode } from '@flowly/contract';
 import type { Subscription } from '../sockets/subscriptions';
 import { planRpc } from './plan-rpc';
 
@@ -13,7 +13,8 @@ const good = {
 function plan(changes: Fields = {}, isOversized = false) {
   const subscriptions: Subscription[] = [];
   const subscribe = (one: Subscription) => subscriptions.push(one);
-  const caller = { hostId: 'host', clientId: 'c', secure: true, isOversized, subscribe };
+  const client = { hostId: 'host', clientId: 'c', secure: true };
+  const caller = { ...client, isOversized, limits: defaultLimits, subscribe };
   try {
     return { plan: planRpc({ ...good, ...changes }, caller), subscriptions };
   } catch (error) {

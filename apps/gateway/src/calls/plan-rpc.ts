@@ -34,7 +34,7 @@ export function planRpc(params: Record<string, unknown>, caller: Caller): Plan {
   if (sessionKey !== undefined && hasKey(inner))
     caller.subscribe({ to: 'conversation', bot: name, sessionKey });
   const lane = sessionKey === undefined ? undefined : topic.conversation(name, sessionKey);
-  const command = botCommand('rpc', { method, given: inner, sessionKey });
+  const command = botCommand('rpc', { method, given: inner, sessionKey }, caller.limits);
   return {
     command: { ...command, bot: { name, ...identityGuard(params) } },
     ceilingMs: clampTimeout(params['timeoutMs'], botMethods[method].ceilingMs),

@@ -30,7 +30,7 @@ export function planStraightCall(
   if (sessionKey !== undefined && bindingMethods.has(method))
     caller.subscribe({ to: 'straight', sessionKey });
   const lane = sessionKey === undefined ? undefined : topic.straight(sessionKey);
-  const command = botCommand('straight', { method, given, sessionKey });
+  const command = botCommand('straight', { method, given, sessionKey }, caller.limits);
   return {
     command: {
       ...command,

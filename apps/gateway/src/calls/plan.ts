@@ -1,4 +1,4 @@
-import type { Command, Credential, MethodName } from '@flowly/contract';
+import type { Command, Credential, Limits, MethodName } from '@flowly/contract';
 import type { QueueName } from '@flowly/bus';
 import type { Subscription } from '../sockets/subscriptions';
 import type { CallOrder } from './call-order';
@@ -11,6 +11,7 @@ export interface Caller {
   secure: boolean;
   /** The params of the bot method are larger than they may be. */
   isOversized: boolean;
+  limits: Pick<Limits, 'attachmentBytes'>;
   /** Subscriptions stay also when the call is refused afterwards. */
   subscribe(subscription: Subscription): void;
 }

@@ -44,7 +44,7 @@ export const socketProviders: Provider[] = [
   {
     provide: CallDesk,
     useFactory: (
-      { hostId, log }: GatewaySetup,
+      { hostId, log, config }: GatewaySetup,
       commands: Commands,
       redis: RedisClient,
       keys: BusKeys,
@@ -52,10 +52,18 @@ export const socketProviders: Provider[] = [
       groups: GroupFeeds,
       metrics: Metrics,
     ) =>
-      new CallDesk(hostId, commands, new CredentialSeal(redis, keys), position, groups, {
-        ended: (method, outcome) => metrics.countCall(method, outcome),
-        failed: (err) => log.error({ err }, 'a call failed'),
-      }),
+      new CallDesk(
+        hostId,
+        commands,
+        new CredentialSeal(redis, keys),
+        position,
+        groups,
+        config.limits,
+        {
+          ended: (method, outcome) => metrics.countCall(method, outcome),
+          failed: (err) => log.error({ err }, 'a call failed'),
+        },
+      ),
     inject: [SETUP, Commands, FAST_REDIS, BusKeys, Position, GroupFeeds, Metrics],
   },
   {

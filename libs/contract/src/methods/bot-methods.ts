@@ -3,13 +3,15 @@ import {
   chatAbortResultSchema,
   chatHistoryPageSchema,
   chatHistoryResultSchema,
-  chatSendParamsSchema,
+  chatSendParams,
   chatSendResultSchema,
   runIdSchema,
+  type CallWay,
   sessionsListParamsSchema,
   sessionsListResultSchema,
-  straightChatSendParamsSchema,
 } from '../chat';
+import { defaultLimits, type Limits } from '../limits';
+import { mediaReadParamsSchema, mediaReadResultSchema } from '../media';
 import { modelListParamsSchema, modelListResultSchema } from '../model-list';
 import { chatInflightResultSchema } from '../inflight';
 import { absentable } from '../parse';
@@ -106,7 +108,7 @@ export const botMethods = methodTable({
     owner: 'bot-runner',
     ceilingMs: LONG_CEILING_MS,
     changes: true,
-    params: chatSendParamsSchema,
+    params: chatSendParams('rpc', defaultLimits.attachmentBytes),
     result: chatSendResultSchema,
   },
   'chat.abort': {
@@ -116,6 +118,14 @@ export const botMethods = methodTable({
     changes: true,
     params: z.object({ sessionKey: absentable(remoteSessionKeySchema), runId: runIdSchema }),
     result: chatAbortResultSchema,
+  },
+  'media.read': {
+    wire: 'media.read',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: mediaReadParamsSchema,
+    result: mediaReadResultSchema,
   },
   'exec.approval.list': {
     wire: 'exec.approval.list',
@@ -170,7 +180,6 @@ export type BotMethodName = keyof typeof botMethods;
 
 /** The wider params of the same methods straight on the socket (wire.md §4); others are the same. */
 const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
-  'chat.send': straightChatSendParamsSchema,
   'chat.history': z.object({ sessionKey: straightSessionKeySchema, ...chatHistoryPageSchema }),
   'chat.inflight': z.object({ sessionKey: straightSessionKeySchema }),
   'chat.abort': z.object({ sessionKey: absentable(straightSessionKeySchema), runId: runIdSchema }),
@@ -189,6 +198,11 @@ export function isBotMethod(name: string): name is BotMethodName {
 }
 
 /** The params schema of a bot method, by the way the call came in. */
-export function botMethodParams(name: BotMethodName, way: 'rpc' | 'straight'): z.ZodType {
+export function botMethodParams(
+  name: BotMethodName,
+  way: CallWay,
+  { attachmentBytes }: Pick<Limits, 'attachmentBytes'> = defaultLimits,
+): z.ZodType {
+  if (name === 'chat.send') return chatSendParams(way, attachmentBytes);
   return (way === 'straight' ? straightParams[name] : undefined) ?? botMethods[name].params;
 }

@@ -1,4 +1,4 @@
-import type { StepFile } from '@flowly/contract';
+import type { MessageFile } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { takeRememberedAbort } from './abort-run';
 import { isBeingDeleted } from './deleting';
@@ -14,7 +14,7 @@ export interface NewRun {
   message: string;
   modelOverride: string | null;
   disabledTools?: readonly string[];
-  files?: readonly StepFile[];
+  files?: readonly MessageFile[];
   host?: HostFields;
   step: RunStep | null;
   /** Unix ms. */

@@ -31,9 +31,14 @@ export function claimRun(database: Database, runId: string, claim: Claim): Run |
     runId,
   );
   if (run.startedAt === null) {
-    addMessage(database, { ...run, role: 'user', payload: { text: run.message }, at: claim.at });
+    addMessage(database, { ...run, role: 'user', payload: asked(run), at: claim.at });
   }
   return readRun(row);
+}
+
+/** A group says in its own words which files a message has; what they are is not the session's to keep. */
+function asked({ message: text, files, step }: Run) {
+  return { text, ...(files?.length && !step && { attachments: files }) };
 }
 
 function isFree(run: Run, at: number): boolean {

@@ -157,12 +157,16 @@ describe('chat.history', () => {
 it('gives the model the words of a session in order', async () => {
   for (const run of ['r1', 'r2'])
     await exchange(database, run, { text: run === 'r1' ? '' : 'said' });
-  expect(contextMessages(database, KEY, 100)).toEqual([
+  expect(contextMessages(database, KEY, { limit: 100 }).messages).toEqual([
     { role: 'user', text: 'question r1' },
     { role: 'user', text: 'question r2' },
     { role: 'assistant', text: 'said' },
   ]);
-  expect(contextMessages(database, KEY, 1)).toEqual([{ role: 'assistant', text: 'said' }]);
+  const newest = contextMessages(database, KEY, { limit: 1 });
+  expect(newest.messages).toEqual([{ role: 'assistant', text: 'said' }]);
+  const older = contextMessages(database, KEY, { limit: 9, before: newest.before ?? 0 });
+  expect(older.messages.map(({ text }) => text)).toEqual(['question r1', 'question r2']);
+  expect(older.before).toBeNull();
 });
 
 describe('sessions.list', () => {

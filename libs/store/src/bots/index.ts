@@ -5,8 +5,9 @@ export * from './claim-run';
 export * from './deleting';
 export * from './end-run';
 export * from './exec-policy';
+export * from './files';
 export * from './history';
-export { contextMessages, shownToolCalls, type ContextMessage } from './message';
+export { contextMessages, shownToolCalls, type ContextMessage, type ContextPage } from './message';
 export * from './remove-session';
 export {
   decideRequest,

@@ -1,10 +1,19 @@
 import { z } from 'zod';
-import { toolCallSchema, usageSchema, type ChatMessage, type ToolCall } from '@flowly/contract';
+import {
+  messageFileSchema,
+  toolCallSchema,
+  usageSchema,
+  type ChatMessage,
+  type MessageFile,
+  type ToolCall,
+} from '@flowly/contract';
 import type { Database } from '../core/database';
 import { growSession } from './session';
 
 const payloadSchema = z.object({
   text: z.string(),
+  /** Of the user's message. */
+  attachments: z.array(messageFileSchema).optional(),
   /** Tools that the assistant called for. */
   toolCalls: z.array(toolCallSchema).optional(),
   /** The call whose result this is, of the role `tool`. */
@@ -72,13 +81,15 @@ export function messagesBefore(
 
 /** A message as `chat.history` shows it (bots.md §3.3); `timestamp` in Unix ms. */
 export function toChatMessage(row: MessageRow): ChatMessage {
-  const { text, toolCalls, toolCallId, toolName, usage, aborted, durationMs } = row.payload;
+  const { text, attachments, toolCalls, toolCallId, toolName, usage, aborted, durationMs } =
+    row.payload;
   return {
     role: row.role,
     content: [{ type: 'text', text }],
     id: String(row.id),
     ...(row.run_id !== null && { runId: row.run_id }),
     timestamp: row.created_at,
+    ...(attachments && { attachments }),
     ...(toolCalls && { tool_calls: shownToolCalls(toolCalls) }),
     ...(toolCallId !== undefined && { tool_call_id: toolCallId }),
     ...(toolName !== undefined && { name: toolName }),
@@ -112,6 +123,20 @@ export function messagesOfRun(
     .map((row) => rowSchema.parse(row));
 }
 
+/** Says anew what the files of a run's user message are; only inside `database.write`. */
+export function setAttachments(
+  database: Database,
+  run: { sessionKey: string; runId: string },
+  attachments: readonly MessageFile[],
+): void {
+  const asked = messagesOfRun(database, run).find(({ role }) => role === 'user');
+  if (!asked) return;
+  const before = Buffer.byteLength(JSON.stringify(asked.payload));
+  const payload = JSON.stringify({ ...asked.payload, attachments });
+  database.run('UPDATE messages SET payload = ? WHERE id = ?', payload, asked.id);
+  growSession(database, run.sessionKey, Buffer.byteLength(payload) - before, 0);
+}
+
 /** Takes everything a run has added but the user's message away; only inside `database.write`. */
 export function removeStepMessages(
   database: Database,
@@ -138,10 +163,17 @@ const contextRowSchema = z
     z.array(toolCallSchema).nullable(),
     z.string().nullable(),
     z.string().nullable(),
+    z.array(messageFileSchema).nullable(),
   ])
-  .transform(([id, role, text, toolCalls, toolCallId, toolName]) => ({
+  .transform(([id, role, text, toolCalls, toolCallId, toolName, files]) => ({
     id,
-    message: contextMessage(role, text, toolCalls ?? [], toolCallId ?? '', toolName ?? ''),
+    message: contextMessage(role, {
+      text,
+      ...(toolCalls && { toolCalls }),
+      ...(toolCallId !== null && { toolCallId }),
+      ...(toolName !== null && { toolName }),
+      ...(files && { attachments: files }),
+    }),
   }));
 const contextSchema = z.object({
   messages: z
@@ -152,44 +184,54 @@ const contextSchema = z.object({
 
 /** One message as the model is given it. */
 export type ContextMessage =
-  | { role: 'user'; text: string }
+  | { role: 'user'; text: string; files?: MessageFile[] }
   | { role: 'assistant'; text: string; toolCalls?: ToolCall[] }
   | { role: 'tool'; text: string; toolCallId: string; toolName: string };
 
+/** Some messages of a session for the model, oldest first. */
+export interface ContextPage {
+  messages: ContextMessage[];
+  /** Id of the oldest message that was read; null when there is none before it. */
+  before: number | null;
+}
+
 /**
- * The newest `limit` messages of a session, oldest first, for the model. An answer without text or calls is left out.
- * Each turn reads this, so only what is needed is taken out of the rows, and all of it comes as one value.
+ * The newest `limit` messages of a session before the event id `before`, for the model. An answer without text or calls
+ * is left out. Each turn reads this, so only what is needed is taken out of the rows, and all of it comes as one value.
  */
 export function contextMessages(
   database: Database,
   sessionKey: string,
-  limit: number,
-): ContextMessage[] {
+  { limit, before = Number.MAX_SAFE_INTEGER }: { limit: number; before?: number },
+): ContextPage {
   const row = database.get(
     `SELECT json_group_array(json_array(id, role, payload ->> '$.text', payload -> '$.toolCalls',
-         payload ->> '$.toolCallId', payload ->> '$.toolName')) AS messages FROM
-       (SELECT id, role, payload FROM messages WHERE session_key = ? ORDER BY id DESC LIMIT ?)`,
+         payload ->> '$.toolCallId', payload ->> '$.toolName', payload -> '$.attachments')) AS messages FROM
+       (SELECT id, role, payload FROM messages WHERE session_key = ? AND id < ? ORDER BY id DESC LIMIT ?)`,
     sessionKey,
+    before,
     limit,
   );
-  return contextSchema
-    .parse(row)
-    .messages.sort((a, b) => a.id - b.id)
-    .flatMap(({ message }) => (saysNothing(message) ? [] : [message]));
+  const rows = contextSchema.parse(row).messages.sort((a, b) => a.id - b.id);
+  return {
+    messages: rows.flatMap(({ message }) => (saysNothing(message) ? [] : [message])),
+    before: rows.length < limit ? null : (rows[0]?.id ?? null),
+  };
 }
 
-function contextMessage(
-  role: MessageRow['role'],
-  text: string,
-  toolCalls: ToolCall[],
-  toolCallId: string,
-  toolName: string,
-): ContextMessage {
-  if (role === 'assistant') return { role, text, ...(toolCalls.length > 0 && { toolCalls }) };
-  return role === 'tool' ? { role, text, toolCallId, toolName } : { role, text };
+function contextMessage(role: MessageRow['role'], payload: Payload): ContextMessage {
+  const { text, attachments, toolCalls = [], toolCallId = '', toolName = '' } = payload;
+  switch (role) {
+    case 'user':
+      return { role, text, ...(attachments && { files: attachments }) };
+    case 'assistant':
+      return { role, text, ...(toolCalls.length > 0 && { toolCalls }) };
+    case 'tool':
+      return { role, text, toolCallId, toolName };
+  }
 }
 
 function saysNothing(message: ContextMessage): boolean {
   if (message.role === 'tool' || message.text !== '') return false;
-  return message.role === 'user' || message.toolCalls === undefined;
+  return message.role === 'user' ? message.files === undefined : message.toolCalls === undefined;
 }

@@ -146,7 +146,7 @@ describe('steps of a run', () => {
       },
       { role: 'tool', content: [{ text: 'total 0' }], tool_call_id: 'c1', name: 'exec' },
     ]);
-    expect(contextMessages(database, 'desktop:c1', 10)).toEqual([
+    expect(contextMessages(database, 'desktop:c1', { limit: 10 }).messages).toEqual([
       { role: 'user', text: 'question r1' },
       step('c1'),
       result('c1'),
@@ -176,7 +176,7 @@ describe('steps of a run', () => {
     expect(bytes()).not.toEqual(before);
     await database.write(() => removeRunSteps(database, run()));
     expect(bytes()).toEqual(before);
-    expect(contextMessages(database, 'desktop:c1', 10)).toEqual([
+    expect(contextMessages(database, 'desktop:c1', { limit: 10 }).messages).toEqual([
       { role: 'user', text: 'question r1' },
     ]);
   });

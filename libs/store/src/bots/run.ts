@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stepAbortedSchema, stepFileSchema } from '@flowly/contract';
+import { messageFileSchema, stepAbortedSchema } from '@flowly/contract';
 import type { Database } from '../core/database';
 
 /** The step of a group that a run answers. */
@@ -24,8 +24,8 @@ export const runParamsSchema = z.object({
   message: z.string(),
   modelOverride: z.string().nullable(),
   disabledTools: z.array(z.string()),
-  /** Files of the message, by id or address. */
-  files: z.array(stepFileSchema).optional(),
+  /** Files of the message, by id or address: a group's are in the groups' media, others in the bot's own. */
+  files: z.array(messageFileSchema).optional(),
   /** Absent for the step of a group. */
   host: hostFieldsSchema.optional(),
 });

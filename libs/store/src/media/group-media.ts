@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, rmSync } from 'node:fs';
-import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import {
   GROUP_MEDIA_PREFIX,
@@ -10,7 +8,14 @@ import {
   type GroupAttachment,
 } from '@flowly/contract';
 import { imageSize, thumbnailOf } from './image';
-import { fileErrorCode, readMediaFile, writeMediaFile } from './media-file';
+import {
+  hasMediaFile,
+  mediaFilesIn,
+  readMediaFile,
+  removeMediaFiles,
+  writeMediaFile,
+  type MediaFacts,
+} from './media-file';
 
 /** A file for a group, before it is one. */
 export interface NewMedia {
@@ -63,8 +68,7 @@ export class GroupMedia {
 
   /** Whether the file is there, looked at without a pause, as a transaction must. */
   has(mediaId: string): boolean {
-    const facts = lstatSync(join(this.folder, mediaId), { throwIfNoEntry: false });
-    return facts?.isFile() ?? false;
+    return hasMediaFile(this.folder, mediaId);
   }
 
   /** The bytes of a group's file; null when it is gone, larger than `most` bytes or no file of a group. */
@@ -74,13 +78,7 @@ export class GroupMedia {
 
   /** Removes files of groups, as far as it can; what stays is found by the next sweep. */
   removeFiles(mediaIds: readonly string[]): void {
-    for (const mediaId of mediaIds.filter(isGroupFile)) {
-      try {
-        rmSync(join(this.folder, mediaId), { force: true });
-      } catch {
-        continue; // the others are removed all the same
-      }
-    }
+    removeMediaFiles(this.folder, GROUP_MEDIA_PREFIX, mediaIds);
   }
 
   /** What is stored, referred to or not (groups.md §9, `storage`). */
@@ -109,14 +107,8 @@ export class GroupMedia {
     return earlier ?? bytes;
   }
 
-  private async groupFiles(): Promise<{ name: string; size: number; modifiedAt: number }[]> {
-    const names = (await namesIn(this.folder)).filter(isGroupFile);
-    const looked = names.map(async (name) => {
-      const facts = await lstat(join(this.folder, name)).catch(() => null);
-      if (!facts?.isFile()) return [];
-      return [{ name, size: facts.size, modifiedAt: facts.mtimeMs }];
-    });
-    return (await Promise.all(looked)).flat();
+  private groupFiles(): Promise<MediaFacts[]> {
+    return mediaFilesIn(this.folder, GROUP_MEDIA_PREFIX);
   }
 }
 
@@ -138,14 +130,4 @@ async function looksOf(
   const size = await imageSize(bytes);
   const thumbnail = size && wanted ? await thumbnailOf(bytes) : null;
   return { ...size, ...(thumbnail && { thumbnail: thumbnail.toString('base64') }) };
-}
-
-/** None where there is no such folder yet. */
-async function namesIn(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder);
-  } catch (error) {
-    if (fileErrorCode(error) === 'ENOENT') return [];
-    throw error;
-  }
 }

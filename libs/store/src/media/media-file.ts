@@ -1,6 +1,15 @@
 import { randomUUID } from 'node:crypto';
-import { constants } from 'node:fs';
-import { link, lstat, mkdir, open, rm, type FileHandle } from 'node:fs/promises';
+import { constants, lstatSync, rmSync } from 'node:fs';
+import {
+  link,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  rm,
+  writeFile,
+  type FileHandle,
+} from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isMediaId, isObject } from '@flowly/contract';
 
@@ -28,12 +37,67 @@ export async function readMediaFile(
   }
 }
 
+/** Whether a plain file of this name is there, looked at without a pause, as a transaction must. */
+export function hasMediaFile(folder: string, mediaId: string): boolean {
+  const facts = lstatSync(join(folder, mediaId), { throwIfNoEntry: false });
+  return facts?.isFile() ?? false;
+}
+
+/** Removes files whose names begin so, as far as it can; what stays is found by the next sweep. */
+export function removeMediaFiles(
+  folder: string,
+  prefix: string,
+  mediaIds: readonly string[],
+): void {
+  for (const mediaId of mediaIds) {
+    if (!isMediaId(mediaId) || !mediaId.startsWith(prefix)) continue;
+    try {
+      rmSync(join(folder, mediaId), { force: true });
+    } catch {
+      continue; // the others are removed all the same
+    }
+  }
+}
+
+/** A file of a media folder. */
+export interface MediaFacts {
+  name: string;
+  size: number;
+  /** Unix ms. */
+  modifiedAt: number;
+}
+
+/** The plain files whose names begin so; none where there is no such folder yet. */
+export async function mediaFilesIn(folder: string, prefix: string): Promise<MediaFacts[]> {
+  const names = (await namesIn(folder)).filter(
+    (name) => isMediaId(name) && name.startsWith(prefix),
+  );
+  const looked = names.map(async (name) => {
+    const facts = await lstat(join(folder, name)).catch(() => null);
+    if (!facts?.isFile()) return [];
+    return [{ name, size: facts.size, modifiedAt: facts.mtimeMs }];
+  });
+  return (await Promise.all(looked)).flat();
+}
+
+async function namesIn(folder: string): Promise<string[]> {
+  try {
+    return await readdir(folder);
+  } catch (error) {
+    if (fileErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** What a file is made of: its bytes, or their pieces as they come. */
+export type MediaContent = Buffer | AsyncIterable<Uint8Array>;
+
 /**
  * Writes a file (0600) that is whole and on the disk under its name, or not there. One that is there already is left:
  * names are derived from what the bytes belong to. False then.
- * @throws Error when it cannot be written
+ * @throws Error when it cannot be written, or what its pieces throw
  */
-export async function writeMediaFile(file: string, bytes: Buffer): Promise<boolean> {
+export async function writeMediaFile(file: string, content: MediaContent): Promise<boolean> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   // Begins like the file, so that what a dead process left is swept like it.
   const staging = `${file}.${randomUUID()}.new`;
@@ -41,7 +105,7 @@ export async function writeMediaFile(file: string, bytes: Buffer): Promise<boole
   try {
     const handle = await open(staging, 'wx', 0o600);
     try {
-      await handle.writeFile(bytes);
+      await writeFile(handle, content);
       await handle.sync();
     } finally {
       await handle.close();

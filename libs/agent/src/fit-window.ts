@@ -1,0 +1,72 @@
+import {
+  cutToTokens,
+  filesTokens,
+  messageTokens,
+  textTokens,
+  type ModelMessage,
+} from '@flowly/models';
+
+const LEFT_OUT = '\n[The rest was left out to save room.]';
+
+/**
+ * What a model is given of a conversation when its window is smaller (bots.md §3.3): the oldest goes first, files of
+ * earlier messages and results of tools before words, and only as much as need be. The newest message of the user always
+ * stays; without what it began, if that is still too much. The order is kept, and each result stays with its call.
+ * @param budget tokens for these messages
+ */
+export function fitWindow(messages: readonly ModelMessage[], budget: number): ModelMessage[] {
+  let over = messages.reduce((sum, message) => sum + messageTokens(message), -budget);
+  if (over <= 0) return [...messages];
+  const asked = messages.findLastIndex(({ role }) => role === 'user');
+  const lean = messages.map((message, index) => {
+    if (over <= 0 || index === asked) return message;
+    const leaner = withLess(message, over);
+    over -= messageTokens(message) - messageTokens(leaner);
+    return leaner;
+  });
+  const units = unitsOf(lean, asked);
+  return units
+    .filter(({ goes, messages: said }) => {
+      if (over <= 0 || !goes) return true;
+      over -= said.reduce((sum, message) => sum + messageTokens(message), 0);
+      return false;
+    })
+    .flatMap(({ messages: said }) => said);
+}
+
+/** The message without what is not words, or, of a result, without as much of it as is over. */
+function withLess(message: ModelMessage, over: number): ModelMessage {
+  switch (message.role) {
+    case 'user':
+      return filesTokens(message.files) > 0
+        ? { role: message.role, content: message.content }
+        : message;
+    case 'assistant':
+      return message;
+    case 'tool': {
+      const kept = textTokens(message.content) - over - textTokens(LEFT_OUT);
+      const content = `${cutToTokens(message.content, kept)}${LEFT_OUT}`;
+      return textTokens(content) < textTokens(message.content) ? { ...message, content } : message;
+    }
+  }
+}
+
+/** Messages that only go together. */
+interface Unit {
+  messages: ModelMessage[];
+  /** False for the newest message of the user. */
+  goes: boolean;
+}
+
+/** What was asked before with all that followed; then the newest message, and each call with its results. */
+function unitsOf(messages: readonly ModelMessage[], asked: number): Unit[] {
+  const units: Unit[] = [];
+  messages.forEach((message, index) => {
+    const begins =
+      index < asked ? message.role === 'user' : index <= asked + 1 || message.role !== 'tool';
+    const last = units.at(-1);
+    if (begins || !last) units.push({ messages: [message], goes: index !== asked });
+    else last.messages.push(message);
+  });
+  return units;
+}
