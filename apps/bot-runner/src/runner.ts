@@ -10,7 +10,7 @@ import {
   type OpenBots,
 } from '@flowly/directory';
 import type { Log } from '@flowly/service';
-import { isBeingDeleted, type Database } from '@flowly/store';
+import { readDeletion, type Database, type Deletion } from '@flowly/store';
 import type { BotRelays } from './bot-relays';
 import type { TurnSlots } from './turns/turn-slots';
 
@@ -55,8 +55,13 @@ export function requireIdentity(command: ReceivedCommand, { botId }: Pick<Bot, '
 /** Opens a bot and sees to it that what its database decides is carried out. @throws ContractError PROFILE_NOT_FOUND */
 export async function openBot(runner: Runner, name: string): Promise<OpenBot> {
   const bot = await openAnyBot(runner, name);
-  if (isBeingDeleted(bot.database)) throw noSuchBot(name);
+  if (deletionOf(bot)) throw noSuchBot(name);
   return bot;
+}
+
+/** The deletion of a bot that is on its way out; the file counts too, also beside a database that was set back. */
+export function deletionOf({ database, profile }: OpenBot): Deletion | null {
+  return readDeletion(database) ?? profile.deleting ?? null;
 }
 
 async function openAnyBot({ openBots, relays }: Runner, name: string): Promise<OpenBot> {

@@ -288,3 +288,17 @@ it('what its outbox holds is told before it goes', async () => {
   await left();
   await until(async () => (await answerTo('last words')).length > 0);
 });
+
+it('a database that was set back meanwhile does not bring the bot back', async () => {
+  const { database } = await openBot(runner, 'writer');
+  await commit(await prepare());
+  await database.write(() => database.run(`DELETE FROM settings WHERE key = 'deleting'`));
+  const bot = { name: 'writer' };
+  await expect(call(runner, 'sessions.list', {}, { bot })).rejects.toMatchObject(
+    refused('PROFILE_NOT_FOUND'),
+  );
+  await reconcileBots(runner);
+  await until(() => toldGroups().length > 0);
+  await left();
+  expect(folders()).toEqual(['.trash']);
+});

@@ -6,9 +6,9 @@ import {
   type ReceivedCommand,
 } from '@flowly/delivery';
 import { describeBot, noSuchBot, type OpenBot } from '@flowly/directory';
-import { decideDeletion, readDeletion, type Deletion } from '@flowly/store';
+import { decideDeletion, type Deletion } from '@flowly/store';
 import { carryOn, emptyTheTrash } from '../deletion/deletion';
-import { openBot, openBotIfThere, type Runner } from '../runner';
+import { deletionOf, openBot, openBotIfThere, type Runner } from '../runner';
 import { answeredBefore } from './answered-before';
 
 /** `delete.prepare`: a confirmation that deletes this very bot, for a minute (bots.md §2). */
@@ -37,7 +37,7 @@ export function commitDeletion(runner: Runner): CommandHandler {
     refuseDefault(name);
     const bot = await openBotIfThere(runner, name);
     if (bot === null) return answerOfGone(runner, command, name);
-    const begun = readDeletion(bot.database);
+    const begun = deletionOf(bot);
     // Delivered before: it goes on by itself.
     if (begun?.command === command.id) return 'follows from the commit';
     if (begun) throw noSuchBot(name);

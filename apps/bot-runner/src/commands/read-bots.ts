@@ -2,8 +2,8 @@ import type { BotStatus } from '@flowly/contract';
 import { hostMethods, parseParams } from '@flowly/contract';
 import { AFTER_NOTHING, type CommandHandler } from '@flowly/delivery';
 import { describeBot, settingsOf, type OpenBot } from '@flowly/directory';
-import { activeRunCount, isBeingDeleted, lastUsedAt } from '@flowly/store';
-import type { Runner } from '../runner';
+import { activeRunCount, lastUsedAt } from '@flowly/store';
+import { deletionOf, type Runner } from '../runner';
 
 /** `list`: every bot there is, `default` first. */
 export function listBots({ directory, hostId }: Runner): CommandHandler {
@@ -19,7 +19,7 @@ export function botStatuses({ openBots, hostId, log }: Runner): CommandHandler {
     const bots = await openBots.openAll((name, error) =>
       log.error({ err: error, bot: name }, 'a bot cannot be opened'),
     );
-    const there = bots.filter(({ database }) => !isBeingDeleted(database));
+    const there = bots.filter((bot) => !deletionOf(bot));
     return { result: { hostId, statuses: there.map(statusOf) }, after: 'newest' };
   };
 }

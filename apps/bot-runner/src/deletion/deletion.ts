@@ -4,14 +4,8 @@ import { jobId } from '@flowly/bus';
 import type { BotLeft } from '@flowly/contract';
 import { addEvent, addGroupTurn, decideOnce } from '@flowly/delivery';
 import { emptyTrash, hideBot, removeBot, type GoneBot, type OpenBot } from '@flowly/directory';
-import {
-  activeRunCount,
-  findOutcome,
-  isBeingDeleted,
-  outboxSpan,
-  type Deletion,
-} from '@flowly/store';
-import { openBotIfThere, type Runner } from '../runner';
+import { activeRunCount, findOutcome, outboxSpan, type Deletion } from '@flowly/store';
+import { deletionOf, openBotIfThere, type Runner } from '../runner';
 import { wakeTurn } from '../turns/wake-turn';
 
 /** How often is looked whether the turns of a bot that goes have ended. */
@@ -50,7 +44,7 @@ function tellGroups({ database, name, botId }: OpenBot): void {
  */
 export async function botLeft(runner: Runner, left: BotLeft): Promise<void> {
   const bot = await openBotIfThere(runner, left.bot);
-  if (bot?.botId !== left.botId || !isBeingDeleted(bot.database)) return;
+  if (bot?.botId !== left.botId || !deletionOf(bot)) return;
   const until = Date.now() + runner.limits.aliveMs;
   while (!(await remove(runner, bot)) && Date.now() < until) await delay(LOOK_MS);
 }

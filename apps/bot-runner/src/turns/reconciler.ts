@@ -1,9 +1,9 @@
 import { addRunTurn } from '@flowly/agent';
 import { eachByItself } from '@flowly/delivery';
 import type { OpenBot } from '@flowly/directory';
-import { readDeletion, runsToTakeUp } from '@flowly/store';
+import { runsToTakeUp } from '@flowly/store';
 import { carryOnAgain, emptyTheTrash } from '../deletion/deletion';
-import type { Runner } from '../runner';
+import { deletionOf, type Runner } from '../runner';
 
 /**
  * Takes up what a dead process left (design rule 1): carries out what bots' outboxes hold and puts a job for every
@@ -17,7 +17,7 @@ export async function reconcileBots(runner: Runner): Promise<void> {
   );
   await eachByItself(bots, async (bot) => {
     relays.of(bot.database).kick();
-    const deletion = readDeletion(bot.database);
+    const deletion = deletionOf(bot);
     await (deletion ? carryOnAgain(runner, bot, deletion) : takeUp(bot));
   });
   await emptyTheTrash(runner);
