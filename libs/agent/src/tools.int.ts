@@ -247,13 +247,17 @@ describe('the loop', () => {
   });
 
   it('tells the model what is wrong with its arguments', async () => {
-    const calls = ['{"command":', '{}', '[]'].map((given) => ({ name: 'exec', arguments: given }));
+    const endless = JSON.stringify({ command: `echo ${'ü'.repeat(50_000)}` });
+    const calls = ['{"command":', '{}', '[]', endless].map((given) => ({
+      name: 'exec',
+      arguments: given,
+    }));
     world.script({ toolCalls: calls }, 'Sorry.');
     await (
       await begin('r1')
     ).done;
     const results = toolResults() ?? [];
-    expect(results).toHaveLength(3);
+    expect(results).toHaveLength(4);
     for (const { content } of results) expect(content).toMatch(/^The arguments are not valid/);
   });
 

@@ -106,6 +106,11 @@ describe('turnEnd', () => {
       }),
     );
   });
+
+  it('is seen at once that an endless text is none', () => {
+    for (const begin of ['(pass', '[pass.', 'pass'])
+      expect(isPass(`${begin}${' '.repeat(200_000)}x`)).toBe(false);
+  });
 });
 
 describe('readerText', () => {

@@ -81,7 +81,7 @@ export function storedContent(text: string): string {
 
 /** Nothing, or `pass` in any case, with or without brackets and a final dot. */
 export function isPass(text: string): boolean {
-  return /^(?:(?:pass|\(\s*pass\s*\.?\s*\)|\[\s*pass\s*\.?\s*\])\s*\.?)?$/i.test(
+  return /^(?:(?:pass|\(\s*pass\s*(?:\.\s*)?\)|\[\s*pass\s*(?:\.\s*)?\])\s*\.?)?$/i.test(
     text.replaceAll('\0', '').trim(),
   );
 }

@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { ExecPolicy } from '@flowly/contract';
 import { decideCommand, type ExecRules } from './decide';
 
@@ -80,6 +80,16 @@ describe('whatever the policy', () => {
     expect(decide('cat *.txt', FULL).kind).toBe('run');
     expect(decide(`cat ${workspace}/*.txt`, FULL).kind).toBe('run');
     expect(decide('cat */../../../config.json', FULL).kind).toBe('refuse');
+    for (const user of ['[!x]ser', '[[:alpha:]]ser', 'u[r-t]er', 'u*?r', '**r'])
+      expect(decide(`cat ${outer}/${user}/.flowly/config.json`, FULL).kind).toBe('refuse');
+    for (const user of ['u*x', 'use', 'user?', '?u*'])
+      expect(decide(`cat ${outer}/${user}/.flowly/config.json`, FULL).kind).toBe('run');
+  });
+
+  it('a glob that a regular expression would search for ever is decided at once', () => {
+    const stars = '*'.repeat(200);
+    expect(decide(`ls ${dirname(outer)}/${stars}x/${stars}x`, FULL).kind).toBe('run');
+    expect(decide(`ls /${'a'.repeat(50_000)}/*`, FULL).kind).toBe('run');
   });
 
   it('a folder that is protected or not there is no place to run in', () => {

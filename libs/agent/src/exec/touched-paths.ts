@@ -80,7 +80,7 @@ function mentions(text: string, folder: string, own: readonly string[]): boolean
 
 /** Whether a glob could come out in the data folder or above it. */
 function globLeadsHome(pattern: string, { home, workspace }: Places): boolean {
-  const fixed = pattern.slice(0, pattern.search(/[^/]*[*?[]/));
+  const fixed = pattern.slice(0, pattern.lastIndexOf('/', pattern.search(/[*?[]/)) + 1);
   if (isInside(workspace, fixed)) return false;
   const wanted = pattern.split('/');
   const folders = home.split('/');
@@ -89,15 +89,26 @@ function globLeadsHome(pattern: string, { home, workspace }: Places): boolean {
     .every((part, index) => segmentMatches(part, folders[index] ?? ''));
 }
 
-function segmentMatches(pattern: string, name: string): boolean {
-  if (name.startsWith('.') && !pattern.startsWith('.')) return false;
-  const source = pattern
-    .replace(/[.+^${}()|\\]/g, '\\$&')
-    .replaceAll('*', '.*')
-    .replaceAll('?', '.');
-  try {
-    return new RegExp(`^${source}$`).test(name);
-  } catch {
-    return true; // brackets no one can read may match anything
+/**
+ * Whether a segment of a glob could come out as this name. From a bracket on anything could. Place by place: a model
+ * writes the glob, and a regular expression with many stars searches for ever.
+ */
+function segmentMatches(segment: string, name: string): boolean {
+  if (name.startsWith('.') && !segment.startsWith('.')) return false;
+  const bracket = segment.indexOf('[');
+  const glob = bracket < 0 ? segment : `${segment.slice(0, bracket)}*`;
+  let [at, star, end] = [0, -1, 0];
+  for (let place = 0; place < name.length; ) {
+    if (glob[at] === '*') {
+      star = at++;
+      end = place;
+    } else if (glob[at] === '?' || glob[at] === name[place]) {
+      at++;
+      place++;
+    } else if (star >= 0) {
+      at = star + 1;
+      place = ++end;
+    } else return false;
   }
+  return /^\**$/.test(glob.slice(at));
 }

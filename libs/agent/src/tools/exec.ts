@@ -16,6 +16,9 @@ const REFUSALS: Partial<Record<CloseReason, string>> = {
   timeout: 'Nobody has allowed this command in time. It was not run.',
 };
 
+/** Less than a system hands to a program. */
+const MOST_BYTES = 100_000;
+
 /** Runs a shell command in the bot's workspace, if its policy or a person allows it (bots.md §3.4). */
 export const exec = defineTool({
   name: 'exec',
@@ -23,7 +26,10 @@ export const exec = defineTool({
     'Runs a shell command (sh) in your workspace and gives its output and exit code. It may have to be allowed by ' +
     'the user first. There is no input and no terminal; it is ended after five minutes.',
   params: z.object({
-    command: z.string().describe('The command line'),
+    command: z
+      .string()
+      .refine((command) => Buffer.byteLength(command) <= MOST_BYTES, 'more than 100,000 bytes')
+      .describe('The command line'),
     cwd: z.string().nullish().describe('Folder to run it in, in the workspace unless absolute'),
   }),
   async run({ command, cwd: folder }, use) {
