@@ -82,7 +82,7 @@ function make(directory: Directory, params: CreateBotParams, wanted: NewBot): Bo
   const folder = botFolder(home, params.name);
   const bots = directory.list();
   if (lstatSync(folder, { throwIfNoEntry: false })) {
-    throw new ContractError('PROFILE_ALREADY_EXISTS', `A bot ${params.name} exists already.`);
+    throw new ContractError('PROFILE_ALREADY_EXISTS', whyTaken(directory, params.name));
   }
   if (bots.length - 1 >= wanted.limit) {
     throw new ContractError(
@@ -104,6 +104,12 @@ function make(directory: Directory, params: CreateBotParams, wanted: NewBot): Bo
   }
   syncFolder(botsFolder(home));
   return directory.require(params.name);
+}
+
+function whyTaken(directory: Directory, name: string): string {
+  return directory.findFolder(name)?.profile.deleting
+    ? `The bot ${name} is still being deleted. Its name is free when that is done.`
+    : `A bot ${name} exists already.`;
 }
 
 function build(

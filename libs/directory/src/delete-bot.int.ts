@@ -31,6 +31,7 @@ it('a hidden bot is no bot, keeps its name and does not count', async () => {
   expect(fixture.directory.findFolder('writer')?.botId).toBe(bot.botId);
   await expect(fixture.create({ name: 'writer' })).rejects.toMatchObject({
     code: 'PROFILE_ALREADY_EXISTS',
+    message: expect.stringContaining('still being deleted'),
   });
   const next = await fixture.create({ name: 'next' }, { limit: 1 });
   expect(next.profile.markSeed).toBe(0);
