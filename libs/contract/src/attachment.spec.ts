@@ -22,6 +22,14 @@ describe('files of chat.send', () => {
     ]);
   });
 
+  it('counts a name in characters and holds no half of one', () => {
+    const named = (fileName: string) => [{ ...file, fileName }];
+    const longest = '😀'.repeat(255);
+    expect(parseParams(chatFiles, named(longest))).toEqual(named(longest));
+    expect(chat(named(`${longest}x`))).toThrow(code('INVALID_PARAMS'));
+    expect(parseParams(chatFiles, named('a\ud800.txt'))).toEqual(named('a\ufffd.txt'));
+  });
+
   it('takes none, and content behind a data prefix', () => {
     expect(parseParams(chatFiles, null)).toEqual([]);
     const given = [{ ...file, content: 'data:text/plain;base64,aGk=' }];

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { ContractError } from './errors';
 import { byRule, invalid, isObject } from './parse';
 import { isPublicUrl } from './public-address';
-import { hasControl } from './text';
+import { characters, hasControl, wellFormed } from './text';
 
 const MAX_FILES = 10;
 /** One character outside base64; a single linear pass, also over 35 million characters. */
@@ -49,10 +49,10 @@ function attachment(value: unknown, mostBytes: number): ChatAttachment {
 }
 
 function label(value: unknown, forbidden: RegExp): string {
-  if (typeof value !== 'string' || value.length < 1 || value.length > 255)
+  if (typeof value !== 'string' || value === '' || characters(value) > 255)
     invalid('The attachment is invalid.');
   if (hasControl(value) || forbidden.test(value)) invalid('The attachment is invalid.');
-  return value;
+  return wellFormed(value);
 }
 
 function base64(content: string, mostBytes: number): string {
