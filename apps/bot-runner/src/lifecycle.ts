@@ -64,6 +64,7 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
       this.periodic('claims', Math.min(limits.renewMs, 1_000), () => turns.renew()),
       this.periodic('reconciler', limits.reconcileMs, () => reconcileBots(runner)),
       this.periodic('outcomes', FORGET_EVERY_MS, () => this.forget()),
+      this.periodic('titles', limits.titleMs, () => this.makeOverdueTitles()),
       this.periodic('seal key', limits.heartbeatMs, () => this.publishSealKey()),
     ];
     this.heartbeat = new HeartbeatWriter(
@@ -90,12 +91,12 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
   }
 
   async onApplicationShutdown(): Promise<void> {
-    const { turns, relays, hostRelay, openBots, bus, host, limits } = this.runner;
+    const { turns, titles, relays, hostRelay, openBots, bus, host, limits } = this.runner;
     await this.heartbeat.stop();
     const closing = [...this.workers.values()].map((worker) => worker.close());
     await turns.settled(limits.shutdownMs * ENDING_SHARE);
     await turns.handOver();
-    await Promise.all(closing);
+    await Promise.all([...closing, titles.close()]);
     await Promise.all([...this.periodics.map((periodic) => periodic.stop()), this.swept]);
     await Promise.all([relays.close(), hostRelay.drain()]);
     await hostRelay.close();
@@ -133,6 +134,10 @@ export class RunnerLifecycle implements OnApplicationBootstrap, OnApplicationShu
     } catch (error) {
       this.runner.log.error({ err: error }, 'sweep');
     }
+  }
+
+  private async makeOverdueTitles(): Promise<void> {
+    await this.runner.titles.makeOverdue(await this.allBots());
   }
 
   private allBots(): Promise<OpenBot[]> {

@@ -122,6 +122,7 @@ export class RunnerWorld {
 async function end(runner: Runner): Promise<void> {
   await runner.turns.handOver();
   await runner.turns.settled(2_000);
+  await runner.titles.close();
   await Promise.all([runner.relays.close(), runner.hostRelay.close()]);
   await runner.bus.close();
   await runner.openBots.close();

@@ -9,6 +9,7 @@ import { GroupMedia, openHostStore } from '@flowly/store';
 import { BotRelays, presentResult } from './bot-relays';
 import { RUNNER, RunnerLifecycle, SEAL_PUBLIC_KEY, SERVICE, SERVICE_CONFIG } from './lifecycle';
 import type { Runner } from './runner';
+import { Titles } from './turns/titles';
 import { TurnSlots } from './turns/turn-slots';
 
 /** The service of bots: their directory and databases, what carries decisions out, the turns. */
@@ -58,6 +59,7 @@ export async function compose(
     relays: new BotRelays(bus, failed('relay')),
     turns: new LiveTurns(randomUUID(), limits),
     slots: new TurnSlots(config.runnerConcurrency),
+    titles: new Titles(limits.titleMs, failed('title')),
     settings: {
       live: bus.live,
       media: new GroupMedia(home),

@@ -12,6 +12,7 @@ import {
 import type { Log } from '@flowly/service';
 import { readDeletion, type Database, type Deletion } from '@flowly/store';
 import type { BotRelays } from './bot-relays';
+import type { Titles } from './turns/titles';
 import type { TurnSlots } from './turns/turn-slots';
 
 /** What the commands and processors of bots work with. */
@@ -26,6 +27,7 @@ export interface Runner {
   relays: BotRelays;
   turns: LiveTurns;
   slots: TurnSlots;
+  titles: Titles;
   settings: TurnSettings;
   /** PKCS #8, for credentials that were sealed for the runners. */
   sealKeyPem: string;

@@ -19,5 +19,6 @@ export {
 } from './requests';
 export * from './takeover';
 export * from './terminal';
+export * from './title';
 export * from './turn';
 export type { Turn, TurnHooks, TurnSettings, TurnSignals } from './turn-context';

@@ -44,21 +44,8 @@ export async function modelCall(
   run: Run,
   groupMedia: Pick<GroupMedia, 'read'>,
 ): Promise<ModelCall> {
-  const provider = chosenProvider(bot);
+  const target = modelTarget(bot, run);
   const soul = readSoul(bot.folder).trim();
-  const session = findSession(bot.database, run.sessionKey);
-  const model =
-    run.modelOverride ||
-    session?.modelOverride ||
-    provider.model ||
-    providers[provider.slot].defaultModel ||
-    '';
-  const target = {
-    slot: provider.slot,
-    model,
-    ...(provider.apiKey !== undefined && { apiKey: provider.apiKey }),
-    ...(provider.apiBase !== undefined && { apiBase: provider.apiBase }),
-  };
   const window = contextWindow(target);
   const stored = remembered(bot, run.sessionKey, roomIn(window));
   const given = await filesToGive(bot, run, stored, groupMedia);
@@ -67,6 +54,24 @@ export async function modelCall(
     ...(soul !== '' && { system: soul }),
     messages: conversation(stored, given),
     window,
+  };
+}
+
+/** Which model a run asks. @throws ModelFailure as {@link modelCall} */
+export function modelTarget(bot: Bot, run: Run): ModelTarget {
+  const provider = chosenProvider(bot);
+  const session = findSession(bot.database, run.sessionKey);
+  const model =
+    run.modelOverride ||
+    session?.modelOverride ||
+    provider.model ||
+    providers[provider.slot].defaultModel ||
+    '';
+  return {
+    slot: provider.slot,
+    model,
+    ...(provider.apiKey !== undefined && { apiKey: provider.apiKey }),
+    ...(provider.apiBase !== undefined && { apiBase: provider.apiBase }),
   };
 }
 

@@ -113,9 +113,12 @@ const historyLimitSchema = byRule((value): number | undefined => {
   return value;
 });
 
+/** Longer than that of any session key, in whatever script. */
+const MOST_CURSOR = 4_096;
+
 const historyCursorSchema = byRule((value): string | undefined => {
   if (value === undefined || value === null) return undefined;
-  if (typeof value !== 'string' || value === '' || value.length > 1024) {
+  if (typeof value !== 'string' || value === '' || value.length > MOST_CURSOR) {
     throw new ContractError('INVALID_HISTORY_CURSOR', 'The cursor is invalid.');
   }
   return value;
@@ -185,7 +188,7 @@ export type SessionRow = z.infer<typeof sessionRowSchema>;
 
 export const sessionsListParamsSchema = z.object({
   limit: absentable(z.number().int().min(1).max(200)),
-  before: absentable(z.string().min(1).max(1024)),
+  before: absentable(z.string().min(1).max(MOST_CURSOR)),
 });
 
 export const sessionsListResultSchema = z.object({

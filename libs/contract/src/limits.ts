@@ -63,6 +63,8 @@ export const limitsSchema = z.strictObject({
   acceptMs: positive.default(60_000),
   modelFirstByteMs: positive.default(60_000),
   modelBetweenBytesMs: positive.default(120_000),
+  /** How long a model may take for the title of a conversation. */
+  titleMs: positive.default(20_000),
   modelRetries: z.number().int().min(0).default(2),
   modelRetryDelayMs: positive.default(500),
   /** One file of a message that is elsewhere on the web, all redirects together. */

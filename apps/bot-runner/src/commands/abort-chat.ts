@@ -14,16 +14,19 @@ export function abortChat(runner: Runner): CommandHandler {
     const schema = botMethodParams('chat.abort', command.straight ? 'straight' : 'rpc');
     const { sessionKey, runId } = abortParams.parse(parseParams(schema, command.params));
     const bot = await openCommandBot(runner, command);
+    let isRequested = false;
     await bot.database.write(() =>
       decideOnce(bot.database, command, () => {
         const at = Date.now();
         const stop = requestAbort(bot.database, runId, sessionKey ?? null, at);
-        const run = stop === 'requested' ? findRun(bot.database, runId) : null;
+        isRequested = stop === 'requested';
+        const run = isRequested ? findRun(bot.database, runId) : null;
         if (run?.state === 'accepted') endUnbegun(bot, run, at);
-        return { outcome: { ok: true, cancelled: stop === 'requested' } };
+        return { outcome: { ok: true, cancelled: isRequested } };
       }),
     );
-    wakeTurn(runner, bot.botId, runId);
+    // Only what the row says: a run of another session goes on.
+    if (isRequested) wakeTurn(runner, bot.botId, runId);
     return 'follows from the commit';
   };
 }

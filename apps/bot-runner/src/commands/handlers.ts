@@ -13,6 +13,7 @@ import { listSessions, readHistory, readInflight } from './read-chat';
 import { approvals, questions, resolveApproval, resolveQuestion } from './requests';
 import { readMedia } from './read-media';
 import { sendChat } from './send-chat';
+import { deleteSession, getSessionModel, setSessionModel } from './sessions';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
 export function botHandlers(runner: Runner): Map<string, CommandHandler> {
@@ -28,6 +29,9 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['provider.active', activeProvider(runner)],
     ['model.list', listModelsOf(runner)],
     ['sessions.list', listSessions(runner)],
+    ['sessions.delete', deleteSession(runner)],
+    ['sessions.model.get', getSessionModel(runner)],
+    ['sessions.model.set', setSessionModel(runner)],
     ['chat.history', readHistory(runner)],
     ['chat.inflight', readInflight(runner)],
     ['chat.send', sendChat(runner)],

@@ -25,6 +25,7 @@ import {
   straightSetExecPolicyParamsSchema,
 } from '../requests';
 import { remoteSessionKeySchema, straightSessionKeySchema } from '../session-key';
+import { deleteSessionResultSchema, ownModelSchema, sessionModelSchema } from '../sessions';
 import { DEFAULT_CEILING_MS, LONG_CEILING_MS, methodTable } from './method';
 
 const nullableText = z.string().nullable();
@@ -86,6 +87,30 @@ export const botMethods = methodTable({
     changes: false,
     params: sessionsListParamsSchema,
     result: sessionsListResultSchema,
+  },
+  'sessions.delete': {
+    wire: 'sessions.delete',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: true,
+    params: z.object({ sessionKey: remoteSessionKeySchema }),
+    result: deleteSessionResultSchema,
+  },
+  'sessions.model.get': {
+    wire: 'sessions.model.get',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: false,
+    params: z.object({ sessionKey: remoteSessionKeySchema }),
+    result: sessionModelSchema,
+  },
+  'sessions.model.set': {
+    wire: 'sessions.model.set',
+    owner: 'bot-runner',
+    ceilingMs: DEFAULT_CEILING_MS,
+    changes: true,
+    params: z.object({ sessionKey: remoteSessionKeySchema, model: ownModelSchema }),
+    result: sessionModelSchema,
   },
   'chat.history': {
     wire: 'chat.history',
@@ -180,6 +205,9 @@ export type BotMethodName = keyof typeof botMethods;
 
 /** The wider params of the same methods straight on the socket (wire.md §4); others are the same. */
 const straightParams: Partial<Record<BotMethodName, z.ZodType>> = {
+  'sessions.delete': z.object({ sessionKey: straightSessionKeySchema }),
+  'sessions.model.get': z.object({ sessionKey: straightSessionKeySchema }),
+  'sessions.model.set': z.object({ sessionKey: straightSessionKeySchema, model: ownModelSchema }),
   'chat.history': z.object({ sessionKey: straightSessionKeySchema, ...chatHistoryPageSchema }),
   'chat.inflight': z.object({ sessionKey: straightSessionKeySchema }),
   'chat.abort': z.object({ sessionKey: absentable(straightSessionKeySchema), runId: runIdSchema }),

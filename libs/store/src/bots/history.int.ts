@@ -1,3 +1,5 @@
+import { chatHistoryPageSchema } from '@flowly/contract';
+import { z } from 'zod';
 import { BotFixture, accept, answer, claim, exchange } from './bot-fixture';
 import { endRun } from './end-run';
 import { chatHistory } from './history';
@@ -6,6 +8,8 @@ import { sessionsList } from './sessions-list';
 import type { Database } from '../core/database';
 
 const KEY = 'desktop:c1';
+const planStep = z.object({ detail: z.string() });
+const chatHistoryPage = z.object(chatHistoryPageSchema);
 let bot: BotFixture;
 let database: Database;
 
@@ -121,7 +125,8 @@ describe('chat.history', () => {
     expect(JSON.parse(Buffer.from(before ?? '', 'base64url').toString())).toEqual([1, KEY, 3]);
     const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
     const bad = ['x', '!', `${before}=`, encode([2, KEY, 3]), encode([1, 'ios:b', 3]), encode([1, KEY, '3']),
-      encode([1, KEY, 0]), encode([1, KEY, 1.5]), encode([1, KEY]), encode({ 0: 1 })]; // prettier-ignore
+      encode([1, KEY, 0]), encode([1, KEY, 1.5]), encode([1, KEY, 3, 4]), encode([1, KEY, -3]), encode(null),
+      Buffer.from(`[1, "${KEY}", 3]`).toString('base64url'), Buffer.from(`[1,"${KEY}",3.0]`).toString('base64url'), encode([1, KEY]), encode({ 0: 1 })]; // prettier-ignore
     for (const cursor of bad) {
       expect(() => chatHistory(database, { sessionKey: KEY, before: cursor })).toThrow(
         expect.objectContaining({ code: 'INVALID_HISTORY_CURSOR' }),
@@ -142,6 +147,50 @@ describe('chat.history', () => {
     const rest = chatHistory(database, { sessionKey: KEY, before: page.before ?? '' }, 2_600);
     expect(texts(rest)).toEqual(['question r1', 'x'.repeat(1_000)]);
     expect(chatHistory(database, { sessionKey: KEY, limit: 6 }, 10).messages).toHaveLength(1);
+  });
+
+  it('takes the cursors of sessions with any key', async () => {
+    for (const sessionKey of [
+      'ios:😀'.repeat(40),
+      `web:${'字'.repeat(252)}`,
+      'cli:"\\'.repeat(36),
+    ]) {
+      for (const run of ['a', 'b'])
+        await exchange(database, `${run} ${sessionKey}`, { sessionKey });
+      const { before } = chatHistory(database, { sessionKey, limit: 2 });
+      const page = chatHistoryPage.parse({ before });
+      expect(chatHistory(database, { sessionKey, ...page }).messages).toHaveLength(2);
+    }
+  });
+
+  it('the bound of 3.9 MiB wins over the user message that a page would begin with', async () => {
+    await answers(5);
+    const whole = chatHistory(database, { sessionKey: KEY, limit: 2 });
+    expect(whole.messages[0]?.role).toBe('user');
+    const bytes = Buffer.byteLength(JSON.stringify(whole.messages)) - 2;
+    const page = chatHistory(database, { sessionKey: KEY, limit: 2 }, bytes);
+    expect(page.messages.map(({ role }) => role)).toEqual(Array(5).fill('assistant'));
+    expect(page.hasOlder).toBe(true);
+    const older = chatHistory(database, { sessionKey: KEY, before: page.before ?? '' });
+    expect(texts(older)).toEqual(['question r0']);
+  });
+
+  it('finds a page of a very long session by its place, reading nothing else', () => {
+    const seen: string[] = [];
+    const read = database.all.bind(database);
+    // Only listened to: what is asked is asked.
+    jest.spyOn(database, 'all').mockImplementation((sql, ...params) => {
+      for (const step of read(`EXPLAIN QUERY PLAN ${sql}`, ...params))
+        seen.push(planStep.parse(step).detail);
+      return read(sql, ...params);
+    });
+    chatHistory(database, { sessionKey: KEY, limit: 50 });
+    jest.restoreAllMocks();
+    expect(seen.length).toBeGreaterThan(0);
+    for (const step of seen)
+      expect(step).toMatch(
+        /^SEARCH messages USING INDEX messages_session_idx \(session_key=\? AND id<\?\)$/,
+      );
   });
 
   it('keeps a page under 3.9 MiB of JSON', async () => {

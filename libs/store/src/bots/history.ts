@@ -82,12 +82,14 @@ function older(database: Database, sessionKey: string, page: MessageRow[]) {
 
 function position(cursor: string, sessionKey: string): number {
   const [key, eventId] = decodeCursor(cursor) ?? [];
-  if (
-    key !== sessionKey ||
-    typeof eventId !== 'number' ||
-    !Number.isSafeInteger(eventId) ||
-    eventId < 1
-  ) {
+  const isPosition =
+    key === sessionKey &&
+    typeof eventId === 'number' &&
+    Number.isSafeInteger(eventId) &&
+    eventId >= 1 &&
+    // The very text that a page gave out, not JSON that means the same.
+    encodeCursor(sessionKey, eventId) === cursor;
+  if (!isPosition) {
     throw new ContractError('INVALID_HISTORY_CURSOR', 'The cursor is invalid.');
   }
   return eventId;

@@ -24,5 +24,6 @@ export {
 } from './requests';
 export * from './run';
 export * from './run-steps';
-export { findSession, type Session } from './session';
+export { findSession, saveSessionModel, type Session } from './session';
 export * from './sessions-list';
+export * from './titles';

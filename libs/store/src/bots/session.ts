@@ -22,6 +22,17 @@ export function touchSession(database: Database, key: string, at: number): void 
   );
 }
 
+/** The session's own model; null takes it away. Makes the session if it is new and gets one. Only inside `database.write`. */
+export function saveSessionModel(
+  database: Database,
+  key: string,
+  model: string | null,
+  at: number,
+): void {
+  if (model !== null && findSession(database, key) === null) touchSession(database, key, at);
+  database.run('UPDATE sessions SET model_override = ? WHERE key = ?', model, key);
+}
+
 /** Counts a stored message in. */
 export function growSession(database: Database, key: string, bytes: number, at: number): void {
   database.run(

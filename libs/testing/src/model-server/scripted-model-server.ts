@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { text as readText } from 'node:stream/consumers';
+import { TITLE_QUESTION } from '@flowly/contract';
 import type { Answer } from './answer';
 import { dialectOf } from './dialects';
 import { offered, sendList, type ListAnswer, type ListCall, type OfferedModel } from './lists';
@@ -17,11 +18,14 @@ type Handler = (call: ModelCall) => Scripted | undefined;
 export class ScriptedModelServer {
   /** Every request that could be read, in order of arrival. */
   readonly calls: ModelCall[] = [];
+  /** Requests for the title of a conversation, which are none of the calls and use up no script. */
+  readonly titleCalls: ModelCall[] = [];
   /** Every request for a list of models, in order of arrival. */
   readonly listCalls: ListCall[] = [];
   readonly #scripts = new Map<string, Scripted[]>();
   readonly #waiting = new Set<() => void>();
   #handler: Handler = () => undefined;
+  #title: Handler = () => 'A scripted title';
   #lists: (call: ListCall) => ListAnswer = () => ({ status: 404 });
 
   private constructor(
@@ -78,6 +82,11 @@ export class ScriptedModelServer {
   /** Answers requests for lists in a way of the test's own. */
   answerLists(handler: (call: ListCall) => ListAnswer): void {
     this.#lists = handler;
+  }
+
+  /** Answers those who ask for a title, in place of one that is always the same. */
+  title(handler: Handler): void {
+    this.#title = handler;
   }
 
   callsOf(model: string): ModelCall[] {
@@ -146,10 +155,11 @@ export class ScriptedModelServer {
     const pieceTimes: number[] = [];
     const { headers } = request;
     const call: ModelCall = { model, path, at, messages, tools, headers, body, pieceTimes, ended };
-    this.calls.push(call);
+    const asksForTitle = messages.at(-1)?.content.startsWith(TITLE_QUESTION) ?? false;
+    (asksForTitle ? this.titleCalls : this.calls).push(call);
     for (const wake of [...this.#waiting]) wake();
 
-    const scripted = this.#next(model) ?? this.#handler(call);
+    const scripted = asksForTitle ? this.#title(call) : (this.#next(model) ?? this.#handler(call));
     if (scripted === undefined) return refuse(response, 404, `no script for model ${model}`);
     const answer = typeof scripted === 'string' ? { text: scripted } : scripted;
     await play(answer, { response, dialect, model, gone: gone.signal, pieceTimes });

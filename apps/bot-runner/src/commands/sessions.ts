@@ -1,0 +1,80 @@
+import {
+  botMethodParams,
+  ContractError,
+  ownModelSchema,
+  parseParams,
+  type BotMethodName,
+  type SessionModel,
+} from '@flowly/contract';
+import { decideOnce, type CommandHandler, type ReceivedCommand } from '@flowly/delivery';
+import {
+  findSession,
+  nextOpenRun,
+  removeSession,
+  saveSessionModel,
+  type Database,
+} from '@flowly/store';
+import { z } from 'zod';
+import { openCommandBot, type Runner } from '../runner';
+
+const sessionSchema = z.object({ sessionKey: z.string() });
+const modelSchema = sessionSchema.extend({ model: ownModelSchema });
+
+/** `sessions.delete` (bots.md §3.2): the receipts of its turns stay. */
+export function deleteSession(runner: Runner): CommandHandler {
+  return async (command) => {
+    const { sessionKey } = sessionSchema.parse(paramsOf('sessions.delete', command));
+    const { database } = await openCommandBot(runner, command);
+    await database.write(() =>
+      decideOnce(database, command, () => {
+        const open = nextOpenRun(database, sessionKey);
+        if (open) throw busy();
+        const deleted = findSession(database, sessionKey) !== null;
+        if (deleted) removeSession(database, sessionKey);
+        return { outcome: { deleted, sessionKey } };
+      }),
+    );
+    return 'follows from the commit';
+  };
+}
+
+/** `sessions.model.get`. */
+export function getSessionModel(runner: Runner): CommandHandler {
+  return async (command) => {
+    const { sessionKey } = sessionSchema.parse(paramsOf('sessions.model.get', command));
+    const { database } = await openCommandBot(runner, command);
+    return { result: modelOf(database, sessionKey), after: { database: database.id } };
+  };
+}
+
+/** `sessions.model.set`: holds from the next turn on, so not while one runs. */
+export function setSessionModel(runner: Runner): CommandHandler {
+  return async (command) => {
+    const { sessionKey, model } = modelSchema.parse(paramsOf('sessions.model.set', command));
+    const { database } = await openCommandBot(runner, command);
+    await database.write(() =>
+      decideOnce(database, command, () => {
+        if (nextOpenRun(database, sessionKey)?.state === 'running') throw busy();
+        saveSessionModel(database, sessionKey, model, Date.now());
+        return { outcome: modelOf(database, sessionKey) };
+      }),
+    );
+    return 'follows from the commit';
+  };
+}
+
+function paramsOf(method: BotMethodName, command: ReceivedCommand): unknown {
+  return parseParams(
+    botMethodParams(method, command.straight ? 'straight' : 'rpc'),
+    command.params,
+  );
+}
+
+function modelOf(database: Database, sessionKey: string): SessionModel {
+  const model = findSession(database, sessionKey)?.modelOverride ?? null;
+  return { sessionKey, model, inherited: model === null };
+}
+
+function busy(): ContractError {
+  return new ContractError('SESSION_BUSY', 'A turn of this session is not over yet.');
+}
