@@ -1,6 +1,6 @@
 import { statSync } from 'node:fs';
 import type { GroupEvent } from '@flowly/contract';
-import { groupErrorCodes } from '@flowly/contract';
+import { botMethods, groupErrorCodes } from '@flowly/contract';
 import {
   Gate,
   GroupModel,
@@ -100,20 +100,9 @@ it('G191, G114: says what it can do', async () => {
   const capabilities = await client.call('profiles.capabilities');
   expect(capabilities).toMatchObject({
     version: 2,
-    profileRpcMethods: [
-      'agent.clarify.list',
-      'agent.clarify.resolve',
-      'chat.abort',
-      'chat.history',
-      'chat.send',
-      'exec.approval.list',
-      'exec.approval.resolve',
-      'exec.policy.get',
-      'exec.policy.set',
-      'provider.active',
-      'provider.list',
-      'sessions.list',
-    ],
+    profileRpcMethods: Object.values(botMethods)
+      .map(({ wire }) => wire)
+      .sort(),
     rooms: {
       errorCodes: groupErrorCodes,
       memberPolicies: {

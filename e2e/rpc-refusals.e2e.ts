@@ -96,6 +96,7 @@ function leastParams(method: BotMethodName): Record<string, unknown> {
     'chat.send': { message: 'Hello' },
     'chat.abort': { runId: 'r' },
     'media.read': { mediaId: 'a.png' },
+    'sessions.model.set': { model: null },
     'exec.approval.resolve': { id: 'x', decision: 'deny' },
     'exec.policy.set': { security: 'deny', ask: 'off' },
     'agent.clarify.resolve': { id: 'x', answer: '' },
