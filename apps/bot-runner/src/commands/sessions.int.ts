@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { Gate, type ScriptedModelServer } from '@flowly/testing';
 import { chatHistory } from '@flowly/store';
 import { database, Talk, useModelServer } from '../conversation.harness';
@@ -45,6 +47,22 @@ describe('sessions.delete', () => {
     expect(chatHistory(await database(runner), { sessionKey }).messages).toEqual([]);
     expect(await talk.row(runner)).toBeUndefined();
     expect(models.calls).toHaveLength(1);
+  });
+
+  it('takes the files of its messages away, and those of no other session', async () => {
+    const content = Buffer.from('bytes').toString('base64');
+    const attachments = [{ fileName: 'a.txt', mimeType: 'text/plain', content }];
+    const other = new Talk(world, 'ios:other');
+    await talk.send(runner, 'r1', { attachments });
+    await other.send(runner, 'r2', { attachments });
+    await talk.ended('r1', 'r2');
+    const files = () =>
+      readdirSync(join(world.home, 'media')).filter((name) => name.startsWith('chat-'));
+    expect(files()).toHaveLength(2);
+    await remove({ sessionKey: talk.sessionKey });
+    expect(files()).toHaveLength(1);
+    const { messages } = chatHistory(await database(runner), { sessionKey: other.sessionKey });
+    expect(messages[0]?.attachments).toMatchObject([{ mediaId: files()[0] }]);
   });
 
   it('is refused while a turn runs or waits, and nothing is lost then', async () => {

@@ -7,7 +7,10 @@ import {
   type SessionModel,
 } from '@flowly/contract';
 import { decideOnce, type CommandHandler, type ReceivedCommand } from '@flowly/delivery';
+import { mediaFolder } from '@flowly/directory';
 import {
+  ChatMedia,
+  filesOfSession,
   findSession,
   nextOpenRun,
   removeSession,
@@ -20,20 +23,24 @@ import { openCommandBot, type Runner } from '../runner';
 const sessionSchema = z.object({ sessionKey: z.string() });
 const modelSchema = sessionSchema.extend({ model: ownModelSchema });
 
-/** `sessions.delete` (bots.md §3.2): the receipts of its turns stay. */
+/** `sessions.delete` (bots.md §3.2): the history goes with its files, the receipts of the turns stay. */
 export function deleteSession(runner: Runner): CommandHandler {
   return async (command) => {
     const { sessionKey } = sessionSchema.parse(paramsOf('sessions.delete', command));
-    const { database } = await openCommandBot(runner, command);
+    const bot = await openCommandBot(runner, command);
+    const { database } = bot;
+    let files: string[] = [];
     await database.write(() =>
       decideOnce(database, command, () => {
-        const open = nextOpenRun(database, sessionKey);
-        if (open) throw busy();
+        if (nextOpenRun(database, sessionKey)) throw busy();
         const deleted = findSession(database, sessionKey) !== null;
+        files = filesOfSession(database, sessionKey);
         if (deleted) removeSession(database, sessionKey);
         return { outcome: { deleted, sessionKey } };
       }),
     );
+    // What is left when this process dies here is swept.
+    new ChatMedia(mediaFolder(bot)).removeFiles(files);
     return 'follows from the commit';
   };
 }
