@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StepGiven } from '@flowly/contract';
 import { acceptRun, claimRun, findRun, outboxSpan, readDeletion } from '@flowly/store';
@@ -78,6 +78,7 @@ it('G216: a wrong confirmation changes nothing; the prepared one deletes the bot
   await left();
   await until(async () => (await answerTo(id)).length > 0);
   expect(await answerTo(id)).toEqual([{ result: { ok: true, deleted: 'writer', botId } }]);
+  await until(() => deletions().length === 1);
   const [event] = deletions();
   expect(JSON.parse(event?.event ?? '')).toMatchObject({
     bot: 'writer',
@@ -301,4 +302,22 @@ it('a database that was set back meanwhile does not bring the bot back', async (
   await until(() => toldGroups().length > 0);
   await left();
   expect(folders()).toEqual(['.trash']);
+});
+
+it('a call whose runner died when the folder was moved is answered once it comes again, or by itself', async () => {
+  for (const again of [(id: string) => commit('used', { id }), () => reconcileBots(runner)]) {
+    const id = randomUUID();
+    const bot = runner.directory.require('writer');
+    await commit(await prepare(), { id });
+    const trash = join(world.home, 'profiles/.trash');
+    mkdirSync(trash, { recursive: true });
+    renameSync(bot.folder, join(trash, `writer.${bot.botId}`));
+    await again(id);
+    const outcome = { result: { ok: true, deleted: 'writer', botId: bot.botId } };
+    await until(async () => (await answerTo(id)).length > 0);
+    expect((await answerTo(id))[0]).toEqual(outcome);
+    expect(readdirSync(trash)).toEqual([]);
+    await call(runner, 'bots.create', { name: 'writer' });
+  }
+  await until(() => deletions().length === 2);
 });
