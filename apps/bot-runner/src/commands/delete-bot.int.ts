@@ -30,8 +30,10 @@ const prepare = async (name = 'writer', by = runner) => {
   expect(answer.result).toMatchObject({ profile: { name, botId: expect.any(String) } });
   return preparedSchema.parse(answer.result).confirmation;
 };
-const commit = (confirmation: string, { id = randomUUID(), name = 'writer', by = runner } = {}) =>
-  call(by, 'bots.delete.commit', { name, confirmation }, { id });
+const commit = (
+  confirmation: string,
+  { id, name = 'writer', by = runner }: { id?: string; name?: string; by?: Runner } = {},
+) => call(by, 'bots.delete.commit', { name, confirmation }, { id: id ?? randomUUID() });
 /** The groups have let go of the bot. */
 const left = (by = runner, id = botId) =>
   processOrder(by, { body: { type: 'bot-left', bot: 'writer', botId: id } });
