@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { botMethods, isBotMethod, type BotMethodName } from '@flowly/contract';
+import { botMethods, isBotMethod } from '@flowly/contract';
 import { CallError, Gate } from '@flowly/testing';
 import { Conversation } from './support/conversation';
 import { useWorld } from './support/world';
@@ -91,8 +91,8 @@ describe.each(methods)('%s', (method) => {
 });
 
 /** Params with which a method gets as far as the identity guard. */
-function leastParams(method: BotMethodName): Record<string, unknown> {
-  const known: Partial<Record<BotMethodName, Record<string, unknown>>> = {
+function leastParams(method: string): Record<string, unknown> {
+  const known: Record<string, Record<string, unknown>> = {
     'chat.send': { message: 'Hello' },
     'chat.abort': { runId: 'r' },
     'media.read': { mediaId: 'a.png' },
@@ -223,6 +223,32 @@ it('straight on the socket a client that names no session has one of its own', a
   });
   const cli = await client.call('chat.history', { sessionKey: 'cli:private' });
   expect(cli).toMatchObject({ sessionKey: 'cli:private', messages: [] });
+});
+
+it('chat.command, and what old clients ask for, are there straight on the socket alone', async () => {
+  const client = await world.connect({ clientId: 'terminal-2' });
+  const { runId } = await client.call('chat.send', { message: 'Hello' });
+  await client.waitFor(
+    ({ event, data }) => event === 'chat' && data?.state === 'final' && data.runId === runId,
+  );
+  const receipt = (params: object) => client.call('chat.command', { runId, ...params });
+  expect(await receipt({})).toEqual({ runId, status: 'completed', replayed: true });
+  const unknown = { status: 'not_found', replayed: false };
+  expect(await receipt({ sessionKey: 'cli:other' })).toEqual({ runId, ...unknown });
+  expect(await receipt({ runId: 'r' })).toEqual({ runId: 'r', ...unknown });
+  expect(await codeOf(receipt({ sessionKey: 'desktop:profile-room:x' }))).toBe(
+    'REMOTE_SESSION_DENIED',
+  );
+  expect(await codeOf(receipt({ runId: '' }))).toBe('INVALID_PARAMS');
+  expect(await client.call('artifacts.list')).toEqual({ artifacts: [] });
+  expect(await client.call('memory.review')).toEqual({ items: [] });
+  const { featureMethods } = await client.call('system.capabilities');
+  for (const method of ['chat.command', 'artifacts.list', 'memory.review']) {
+    expect(featureMethods).toContain(method);
+    expect(await codeOf(rpc(method, { sessionKey: 'ios:a', runId }))).toBe('METHOD_NOT_ALLOWED');
+    const another = { runId, expectedBotId: randomUUID() };
+    expect(await codeOf(straight(method, another))).toBe('PROFILE_IDENTITY_CHANGED');
+  }
 });
 
 it('a call past its time goes on: PROFILE_RPC_TIMEOUT, and its effect is there', async () => {

@@ -8,7 +8,8 @@ const wiresOf = (fits: (wire: string) => boolean) =>
     .map(({ wire }) => wire)
     .filter(fits)
     .sort();
-const socketOnly = ['health', 'system.capabilities'];
+const straightOnly = ['chat.command', 'artifacts.list', 'memory.review'];
+const socketOnly = ['health', 'system.capabilities', ...straightOnly];
 const isHost = (wire: string) => wire.startsWith('profiles.');
 
 it('profiles.capabilities is the contract’s literal, key by key', () => {

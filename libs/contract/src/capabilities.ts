@@ -1,6 +1,7 @@
 import { botMethods } from './methods/bot-methods';
 import { groupMethods } from './methods/group-methods';
 import { hostMethods } from './methods/host-methods';
+import { straightMethods } from './methods/straight-methods';
 import { socketMethods } from './methods/table';
 
 /** What `/health` advertises (wire.md §2); only what is there. */
@@ -108,7 +109,12 @@ export function hostCapabilities(hostId: string) {
 export function systemCapabilities(hostId: string) {
   return {
     version: 1,
-    featureMethods: wireNames({ ...socketMethods, ...hostMethods, ...groupMethods, ...botMethods }),
+    featureMethods: wireNames({
+      ...socketMethods,
+      ...hostMethods,
+      ...groupMethods,
+      ...straightMethods,
+    }),
     chatSteeringVersion: 0,
     runtime: { role: 'host', profile: 'default' },
     profileHost: hostCapabilities(hostId),

@@ -20,6 +20,7 @@ export * from './methods/group-methods';
 export * from './methods/host-methods';
 export * from './methods/method';
 export * from './methods/rpc-rules';
+export * from './methods/straight-methods';
 export * from './methods/table';
 export * from './model-list';
 export * from './parse';

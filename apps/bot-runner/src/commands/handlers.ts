@@ -14,6 +14,7 @@ import { approvals, questions, resolveApproval, resolveQuestion } from './reques
 import { readMedia } from './read-media';
 import { sendChat } from './send-chat';
 import { deleteSession, getSessionModel, setSessionModel } from './sessions';
+import { emptyList, readReceipt } from './straight-only';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
 export function botHandlers(runner: Runner): Map<string, CommandHandler> {
@@ -37,6 +38,9 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['chat.send', sendChat(runner)],
     ['chat.abort', abortChat(runner)],
     ['media.read', readMedia(runner)],
+    ['chat.command', readReceipt(runner)],
+    ['artifacts.list', emptyList(runner, 'artifacts')],
+    ['memory.review', emptyList(runner, 'items')],
     ['exec.approval.list', approvals(runner)],
     ['exec.approval.resolve', resolveApproval(runner)],
     ['exec.policy.get', getExecPolicy(runner)],

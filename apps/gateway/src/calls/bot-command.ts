@@ -1,18 +1,20 @@
 import {
   botMethodParams,
+  isBotMethod,
   invalid,
   isObject,
   parseParams,
-  type BotMethodName,
+  straightOnlyMethods,
   type CallWay,
   type Limits,
+  type StraightMethodName,
 } from '@flowly/contract';
 import { fingerprint } from './fingerprint';
 import type { PlannedCommand } from './plan';
 
 /** What a client asks of a bot. */
 interface BotCall {
-  method: BotMethodName;
+  method: StraightMethodName;
   /** As the client gave them; what makes two sends the same. */
   given: Record<string, unknown>;
   sessionKey: string | undefined;
@@ -25,7 +27,7 @@ export function botCommand(
   limits: Pick<Limits, 'attachmentBytes'>,
 ): PlannedCommand {
   const whole = sessionKey === undefined ? given : { ...given, sessionKey };
-  const params = parseParams(botMethodParams(method, way, limits), whole);
+  const params = parseParams(paramsOf(method, way, limits), whole);
   if (!isObject(params)) invalid('params must be an object.');
   return {
     name: method,
@@ -33,4 +35,14 @@ export function botCommand(
     params,
     ...(method === 'chat.send' ? { fingerprint: fingerprint(given, sessionKey ?? '') } : {}),
   };
+}
+
+function paramsOf(
+  method: StraightMethodName,
+  way: CallWay,
+  limits: Pick<Limits, 'attachmentBytes'>,
+) {
+  return isBotMethod(method)
+    ? botMethodParams(method, way, limits)
+    : straightOnlyMethods[method].params;
 }

@@ -1,4 +1,4 @@
-import type { BotMethodName } from '@flowly/contract';
+import type { StraightMethodName } from '@flowly/contract';
 import type { Plan } from './plan';
 
 /**
@@ -7,7 +7,7 @@ import type { Plan } from './plan';
  * @param lane topic of the conversation; undefined when the call is about none
  */
 export function botLane(
-  method: BotMethodName,
+  method: StraightMethodName,
   given: Record<string, unknown>,
   lane: string | undefined,
 ): Pick<Plan, 'lane' | 'snapshot'> {

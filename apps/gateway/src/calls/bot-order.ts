@@ -1,9 +1,9 @@
-import { botMethods, type BotMethodName } from '@flowly/contract';
+import { straightMethods, type StraightMethodName } from '@flowly/contract';
 import { bot, changes, reads, type CallOrder } from './call-order';
 
 /** How a bot method stands to other calls of its socket. */
 export function botOrder(
-  method: BotMethodName,
+  method: StraightMethodName,
   name: string,
   sessionKey: string | undefined,
 ): CallOrder {
@@ -14,5 +14,5 @@ export function botOrder(
   }
   if (method === 'sessions.list') return reads(bot(name, 'sessions'));
   const target = session ?? bot(name, 'settings');
-  return botMethods[method].changes ? changes(target) : reads(target);
+  return straightMethods[method].changes ? changes(target) : reads(target);
 }

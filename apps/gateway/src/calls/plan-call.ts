@@ -2,7 +2,7 @@ import {
   ContractError,
   findMethod,
   hostCapabilities,
-  isBotMethod,
+  isStraightMethod,
   paramsObjectSchema,
   parseParams,
   systemCapabilities,
@@ -23,7 +23,7 @@ export function planCall(wire: string, params: unknown, caller: Caller): Planned
   const { name } = found;
   if (isGroupMethod(name)) return planGroupCall(name, params, caller);
   const given = parseParams(paramsObjectSchema, params);
-  if (isBotMethod(name)) return planStraightCall(name, given, caller);
+  if (isStraightMethod(name)) return planStraightCall(name, given, caller);
   switch (name) {
     case 'health':
       return { answer: { ok: true } };

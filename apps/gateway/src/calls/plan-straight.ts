@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import {
   bindingMethods,
-  botMethods,
   botParamsSchema,
   ContractError,
   conversationMethods,
@@ -9,8 +8,9 @@ import {
   givenSessionKey,
   parseParams,
   requireExactKeys,
+  straightMethods,
   straightSessionKeySchema,
-  type BotMethodName,
+  type StraightMethodName,
 } from '@flowly/contract';
 import { topic } from '../sockets/subscriptions';
 import { botCommand } from './bot-command';
@@ -20,7 +20,7 @@ import type { Caller, Plan } from './plan';
 
 /** A bot method straight on the socket: the default bot's own clients (wire.md §4). */
 export function planStraightCall(
-  method: BotMethodName,
+  method: StraightMethodName,
   params: Record<string, unknown>,
   caller: Caller,
 ): Plan {
@@ -37,7 +37,7 @@ export function planStraightCall(
       bot: { name: DEFAULT_BOT, ...identityGuard(expectedBotId) },
       straight: true,
     },
-    ceilingMs: botMethods[method].ceilingMs,
+    ceilingMs: straightMethods[method].ceilingMs,
     order: botOrder(method, DEFAULT_BOT, sessionKey),
     offline: 'UNAVAILABLE',
     ...botLane(method, given, lane),
@@ -46,7 +46,7 @@ export function planStraightCall(
 
 /** A client that names no conversation has one of its own. */
 function sessionKeyOf(
-  method: BotMethodName,
+  method: StraightMethodName,
   params: Record<string, unknown>,
   clientId: string,
 ): string | undefined {

@@ -77,6 +77,15 @@ describe('reading a frame', () => {
     });
   });
 
+  it('measures the params of a bot method by themselves, and leaves them to the order of checks', () => {
+    const inner = { a: 'ü'.repeat(50) };
+    const params = { name: 'writer', method: 'chat.send', params: inner };
+    const text = JSON.stringify({ type: 'rpc', id: 'r', method: 'profiles.rpc', params });
+    expect(read(text)).toMatchObject({ kind: 'call', isOversized: false });
+    expect(read(text, { paramsBytes: 108 })).toMatchObject({ kind: 'call', isOversized: false });
+    expect(read(text, { paramsBytes: 107 })).toMatchObject({ kind: 'call', isOversized: true });
+  });
+
   it.each(['__proto__', 'constructor', 'prototype'])(
     'refuses the key %s anywhere in params',
     (key) => {

@@ -35,8 +35,9 @@ it('a session is named by sessionKey; what deletes one also takes key, but not t
   expect(() => removed({})).toThrow(invalid);
 });
 
-it('the conversations of bots.md §2.1 are those that need a key', () => {
+it('the conversations of bots.md §2.1, and of wire.md §4, are those that need a key', () => {
   expect([...conversationMethods].sort()).toEqual([
+    'chat.command',
     'chat.history',
     'chat.inflight',
     'chat.send',

@@ -43,8 +43,12 @@ export function requireExactKeys(
   if (!isKnown || !isWhole) invalid(`${method} takes ${exact.join(' and ') || 'no params'}.`);
 }
 
-/** Methods that work on one conversation: through `profiles.rpc` their session key is required. */
+/**
+ * Methods that work on one conversation: through `profiles.rpc` their session key is required, straight on the socket an
+ * absent one means the client's own.
+ */
 export const conversationMethods: ReadonlySet<string> = new Set([
+  'chat.command',
   'chat.history',
   'chat.inflight',
   'chat.send',

@@ -1,9 +1,10 @@
 import { z } from 'zod';
-import { botMethods, type BotMethodName } from './bot-methods';
+import { botMethods } from './bot-methods';
 import { groupMethods, type GroupMethodName } from './group-methods';
 import { hostMethods, type HostMethodName } from './host-methods';
 import { DEFAULT_CEILING_MS, methodTable } from './method';
 import type { Method } from './method';
+import { straightOnlyMethods, type StraightMethodName } from './straight-methods';
 
 /** Methods of the socket itself (wire.md §4). */
 export const socketMethods = methodTable({
@@ -26,13 +27,19 @@ export const socketMethods = methodTable({
 });
 
 /** All methods that are built, by their inner name. */
-export const methods = { ...socketMethods, ...hostMethods, ...groupMethods, ...botMethods };
+export const methods = {
+  ...socketMethods,
+  ...hostMethods,
+  ...groupMethods,
+  ...botMethods,
+  ...straightOnlyMethods,
+};
 export type MethodName = keyof typeof methods;
 
 /** Commands a worker of that service executes. */
 export type RunnerCommand =
   | Exclude<HostMethodName, 'bots.capabilities' | 'bots.rpc'>
-  | BotMethodName;
+  | StraightMethodName;
 export type OrchestratorCommand = GroupMethodName;
 export type CommandName = RunnerCommand | OrchestratorCommand;
 
