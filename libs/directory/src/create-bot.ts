@@ -16,7 +16,7 @@ import { Directory, type Bot } from './directory';
 import { syncFolder, toJson, writeAtomically } from './files';
 import { underLock } from './lock';
 import { nextMarkSeed } from './marks';
-import { botFiles, botFolder, botFolders, botsFolder } from './paths';
+import { botFiles, botFolder, botFolders, botsFolder, HIDDEN, newHiddenFolder } from './paths';
 import { newProfile, writeProfile } from './profile-file';
 
 export interface NewBot {
@@ -27,8 +27,6 @@ export interface NewBot {
   /** How many named bots there may be. */
   limit: number;
 }
-
-const HIDDEN = '.new-';
 
 /**
  * Makes a bot (bots.md §2): built in a hidden folder, published by one rename. Counting, making and
@@ -69,8 +67,8 @@ function checkParams({ name, credentialPolicy = 'isolated' }: CreateBotParams): 
   }
 }
 
-/** Hidden folders are made under the lock only, so what its holder finds is a dead process's. */
-function removeLeftovers(home: string): void {
+/** Only under the lock: what a process left that died while it made a bot. */
+export function removeLeftovers(home: string): void {
   mkdirSync(botsFolder(home), { recursive: true, mode: 0o700 });
   for (const name of readdirSync(botsFolder(home))) {
     if (name.startsWith(HIDDEN)) rmSync(join(botsFolder(home), name), { recursive: true });
@@ -79,24 +77,15 @@ function removeLeftovers(home: string): void {
 
 function make(directory: Directory, params: CreateBotParams, wanted: NewBot): Bot {
   const { home } = directory;
-  const folder = botFolder(home, params.name);
   const bots = directory.list();
-  if (lstatSync(folder, { throwIfNoEntry: false })) {
-    throw new ContractError('PROFILE_ALREADY_EXISTS', whyTaken(directory, params.name));
-  }
-  if (bots.length - 1 >= wanted.limit) {
-    throw new ContractError(
-      'PROFILE_LIMIT',
-      `There can be ${wanted.limit} bots beside the default one. Delete one first.`,
-    );
-  }
+  checkRoom(directory, params.name, wanted.limit);
   const source =
     params.cloneFrom === null ? null : directory.require(params.cloneFrom ?? DEFAULT_BOT);
-  const hidden = join(botsFolder(home), `${HIDDEN}${randomUUID()}`);
+  const hidden = newHiddenFolder(home);
   try {
     build(hidden, source, params, wanted, nextMarkSeed(bots));
     faultPoint('bot-built');
-    renameSync(hidden, folder);
+    renameSync(hidden, botFolder(home, params.name));
     faultPoint('bot-published');
   } catch (error) {
     rmSync(hidden, { recursive: true, force: true });
@@ -104,6 +93,22 @@ function make(directory: Directory, params: CreateBotParams, wanted: NewBot): Bo
   }
   syncFolder(botsFolder(home));
   return directory.require(params.name);
+}
+
+/**
+ * Only under the lock.
+ * @throws ContractError `PROFILE_ALREADY_EXISTS`, `PROFILE_LIMIT`
+ */
+export function checkRoom(directory: Directory, name: string, limit: number): void {
+  if (lstatSync(botFolder(directory.home, name), { throwIfNoEntry: false })) {
+    throw new ContractError('PROFILE_ALREADY_EXISTS', whyTaken(directory, name));
+  }
+  if (directory.list().length - 1 >= limit) {
+    throw new ContractError(
+      'PROFILE_LIMIT',
+      `There can be ${limit} bots beside the default one. Delete one first.`,
+    );
+  }
 }
 
 function whyTaken(directory: Directory, name: string): string {
@@ -138,7 +143,8 @@ function build(
   createBotStore(folder);
 }
 
-function commitOrTakeBack(bot: Bot, commit: (bot: Bot) => void): void {
+/** Only under the lock: a bot whose commit fails is not there. */
+export function commitOrTakeBack(bot: Bot, commit: (bot: Bot) => void): void {
   try {
     commit(bot);
   } catch (error) {

@@ -5,7 +5,7 @@ import type { Database, Deletion } from '@flowly/store';
 import { Directory } from './directory';
 import { isMissing, syncFolder } from './files';
 import { underLock } from './lock';
-import { botsFolder, trashFolder } from './paths';
+import { botsFolder, trashFolder, trashOf } from './paths';
 import { readProfile, writeProfile } from './profile-file';
 
 /**
@@ -58,7 +58,7 @@ export async function removeBot(
     if (bot?.botId !== botId || !bot.profile.deleting) return true;
     if (!isFree()) return false;
     mkdirSync(trashFolder(home), { recursive: true, mode: 0o700 });
-    renameSync(bot.folder, join(trashFolder(home), `${name}.${botId}`));
+    renameSync(bot.folder, trashOf(home, bot));
     syncFolder(trashFolder(home));
     syncFolder(botsFolder(home));
     faultPoint('bot-trashed');

@@ -1,7 +1,8 @@
+export * from './archive';
 export * from './bot-config';
 export { botFault } from './bot-fault';
 export * from './configure-bot';
-export * from './create-bot';
+export { createBot, type NewBot } from './create-bot';
 export * from './delete-bot';
 export * from './descriptor';
 export * from './directory';

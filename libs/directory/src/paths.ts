@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { DEFAULT_BOT } from '@flowly/contract';
 
@@ -21,6 +22,19 @@ export function botsFolder(home: string): string {
 /** Where the folders of deleted bots are until they are removed. */
 export function trashFolder(home: string): string {
   return join(botsFolder(home), '.trash');
+}
+
+/** Where a deleted bot's folder is until then. */
+export function trashOf(home: string, { name, botId }: { name: string; botId: string }): string {
+  return join(trashFolder(home), `${name}.${botId}`);
+}
+
+/** What begins so under `profiles/` is made under the lock only, so what its holder finds is a dead process's. */
+export const HIDDEN = '.new-';
+
+/** Where a bot is put together before it is published; still to be made. */
+export function newHiddenFolder(home: string): string {
+  return join(botsFolder(home), `${HIDDEN}${randomUUID()}`);
 }
 
 /** The folder of a bot: the data folder itself for `default`. */

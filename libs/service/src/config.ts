@@ -33,6 +33,8 @@ const flowlyVariables = {
   FLOWLY_HOST_ID: z.guid().optional(),
   FLOWLY_GATEWAY_HOST: z.string().min(1).default('127.0.0.1'),
   FLOWLY_GATEWAY_PORT: whole(0, 65_535, 18_790),
+  /** For clients on this machine, such as the command line. */
+  FLOWLY_GATEWAY_URL: z.string().optional(),
   FLOWLY_GATEWAY_TOKEN: z.string().min(8).max(512).optional(),
   FLOWLY_ALLOWED_ORIGINS: list,
   FLOWLY_TRUSTED_PROXIES: list,

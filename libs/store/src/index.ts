@@ -5,6 +5,8 @@ export * from './core/database';
 export * from './core/new-file';
 export * from './core/outbox';
 export * from './core/own-format';
+export * from './core/publish-file';
+export * from './core/sync-to-disk';
 export * from './groups';
 export * from './host/host-store';
 export * from './media';

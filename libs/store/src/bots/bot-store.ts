@@ -3,6 +3,7 @@ import { COMMANDS_DDL } from '../core/commands';
 import type { Database } from '../core/database';
 import { createOwnDatabase, openOwnDatabase, type OwnFormat } from '../core/own-format';
 import { OUTBOX_DDL } from '../core/outbox';
+import { readGeneration } from './generation';
 import { REQUESTS_DDL } from './requests';
 
 export const BOT_DATABASE = 'bot.sqlite3';
@@ -72,15 +73,16 @@ export function createBotStore(folder: string): void {
 }
 
 /**
- * Opens `bot.sqlite3` of a bot's folder, made when it is missing. Its outbox is known as `bot:<botId>`.
+ * Opens `bot.sqlite3` of a bot's folder, made when it is missing. Its outbox is known as `bot:<botId>`, that of a copy
+ * that took its place by a name of its own (`copy-bot-store.ts`).
  * @param options.busyMs how long a writer waits for others, in ms
  */
-export function openBotStore(options: {
+export async function openBotStore(options: {
   folder: string;
   botId: string;
   busyMs: number;
 }): Promise<Database> {
-  return openOwnDatabase(BOT_FORMAT, {
+  const database = await openOwnDatabase(BOT_FORMAT, {
     file: join(options.folder, BOT_DATABASE),
     id: `bot:${options.botId}`,
     busyMs: options.busyMs,
@@ -88,4 +90,7 @@ export function openBotStore(options: {
     failedCode: 'PROFILE_OPERATION_FAILED',
     fullCode: 'PROFILE_OPERATION_FAILED',
   });
+  const generation = readGeneration(database);
+  if (generation !== null) database.beginOutboxOf(generation);
+  return database;
 }

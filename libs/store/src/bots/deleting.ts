@@ -20,6 +20,11 @@ export function readDeletion(database: Database): Deletion | null {
   return deletionSchema.optional().parse(readSetting(database, KEY)) ?? null;
 }
 
+/** A copy that is put back is not being deleted. Only inside `database.write`. */
+export function forgetDeletion(database: Database): void {
+  database.run('DELETE FROM settings WHERE key = ?', KEY);
+}
+
 /** Whether the bot is being deleted: it takes nothing new, and for clients it does not exist. */
 export function isBeingDeleted(database: Database): boolean {
   return readDeletion(database) !== null;

@@ -2,6 +2,7 @@ export { forgetAborts, requestAbort } from './abort-run';
 export * from './accept-run';
 export * from './bot-store';
 export * from './claim-run';
+export * from './copy-bot-store';
 export * from './deleting';
 export * from './end-run';
 export * from './exec-policy';

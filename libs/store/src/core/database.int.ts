@@ -67,6 +67,25 @@ describe('one writer at a time', () => {
     expect([waits(), notes()]).toEqual([FULL, 2]);
   });
 
+  it('holds the file for work that waits, and undoes it when that fails', async () => {
+    const other = open(60);
+    const held = database.hold(async () => {
+      note('held');
+      const meanwhile = other.write(() => other.run("INSERT INTO notes(text) VALUES ('other')"));
+      await expect(meanwhile).rejects.toMatchObject({ code: 'ROOM_STORE_CONFLICT' });
+      return 'done';
+    });
+    expect(await held).toBe('done');
+    const failed = database.hold(async () => {
+      note('lost');
+      throw new Error('no');
+    });
+    await expect(failed).rejects.toThrow('no');
+    await database.write(() => note('kept'));
+    other.close();
+    expect(database.all('SELECT text FROM notes')).toEqual([{ text: 'held' }, { text: 'kept' }]);
+  });
+
   it('undoes what a failed decision wrote and goes on', async () => {
     const failed = database.write(() => {
       note('lost');

@@ -129,6 +129,23 @@ export class Database {
   }
 
   /**
+   * `write` for work that waits. Only for a process that asks nothing else of this connection meanwhile: it would be
+   * part of the transaction.
+   */
+  async hold<T>(work: () => Promise<T>): Promise<T> {
+    await this.decide(() => this.begin() || BUSY);
+    try {
+      const result = await work();
+      this.run('COMMIT');
+      this.announce();
+      return result;
+    } catch (error) {
+      this.rollBack();
+      throw this.translated(error);
+    }
+  }
+
+  /**
    * `write` for tidying up, whose loss by a power failure costs nothing but doing it again: its commit does not wait
    * for the disk.
    */

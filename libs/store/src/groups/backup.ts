@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { closeSync, existsSync, linkSync, openSync, renameSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { ContractError } from '@flowly/contract';
+import { publishFile } from '../core/publish-file';
 import { syncToDisk } from '../core/sync-to-disk';
-import { fileErrorCode } from '../media/media-file';
 import { copyStore, removeDatabase } from './copy-store';
 import { FILE_NAME } from './open';
 
@@ -20,22 +20,9 @@ export function backUpGroupStore({ home, to }: { home: string; to: string }): vo
   const part = `${to}.${randomUUID()}.part`;
   try {
     copyStore(file, part);
-    publish(part, to);
+    publishFile(part, to);
     syncToDisk(dirname(to));
   } finally {
     removeDatabase(part);
-  }
-}
-
-const NO_LINKS: readonly (string | null)[] = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS'];
-
-/** Gives the file a name that nothing has. Not every disk that takes backups knows links. */
-function publish(part: string, to: string): void {
-  try {
-    linkSync(part, to);
-  } catch (error) {
-    if (!NO_LINKS.includes(fileErrorCode(error))) throw error;
-    closeSync(openSync(to, 'wx', 0o600));
-    renameSync(part, to);
   }
 }
