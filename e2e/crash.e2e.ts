@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GroupEvent } from '@flowly/contract';
-import { faultPoints } from '@flowly/faults';
+import { faultPoints, messagePoints } from '@flowly/faults';
 import { services, wholeHistory, type Client } from '@flowly/testing';
 import { FaithfulClient } from './support/faithful-client';
 import { expectAllDone, expectWholeSteps } from './support/group-states';
@@ -81,7 +81,7 @@ it(`${DEATHS} times, an orchestrator dies in the middle of a step (E2E_SEED=${se
 
 /** Every point as often as the others, in an order and at passes that the seed decides. */
 function deathsBy(random: () => number): Death[] {
-  const points = faultPoints.filter((point) => point !== 'service-starts');
+  const points = messagePoints.filter((point) => point !== 'service-starts');
   return Array.from({ length: DEATHS }, (_, index) => ({
     order: random(),
     point: points[index % points.length] ?? 'committed',

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { errorBodySchema, type CommandOutcome } from '@flowly/contract';
 import { Relay, type Delivery } from '@flowly/delivery';
 import type { Database } from '@flowly/store';
 
@@ -38,8 +39,11 @@ export class BotRelays {
 }
 
 const resultSchema = z.record(z.string(), z.unknown());
+/** Of a call that changed something and failed nevertheless. */
+const failureSchema = z.strictObject({ error: errorBodySchema });
 
-/** Outcomes of bots are stored as the results they are. */
-export async function presentResult(outcome: unknown) {
-  return { result: resultSchema.parse(outcome) };
+/** Outcomes of bots are stored as the results they are, or as the failure. */
+export async function presentResult(outcome: unknown): Promise<CommandOutcome> {
+  const failure = failureSchema.safeParse(outcome);
+  return failure.success ? failure.data : { result: resultSchema.parse(outcome) };
 }

@@ -10,7 +10,13 @@ import {
   type OpenBots,
 } from '@flowly/directory';
 import type { Log } from '@flowly/service';
-import { readDeletion, type Database, type Deletion } from '@flowly/store';
+import {
+  assertNotStopped,
+  findOutcome,
+  readDeletion,
+  type Database,
+  type Deletion,
+} from '@flowly/store';
 import type { BotRelays } from './bot-relays';
 import type { Titles } from './turns/titles';
 import type { TurnSlots } from './turns/turn-slots';
@@ -36,10 +42,24 @@ export interface Runner {
 }
 
 /**
- * Opens the bot a command is for, with the identity guard of bots.md §2.1 step 7.
- * @throws ContractError PROFILE_IDENTITY_CHANGED, PROFILE_NOT_FOUND
+ * Opens the bot a command is for, with steps 7 and 8 of bots.md §2.1. A command that took effect before the owner's
+ * stop came is still answered.
+ * @throws ContractError PROFILE_IDENTITY_CHANGED, PROFILE_NOT_FOUND, PROFILE_STOPPED
  */
 export async function openCommandBot(runner: Runner, command: ReceivedCommand): Promise<OpenBot> {
+  const bot = await findCommandBot(runner, command);
+  if (findOutcome(bot.database, command.id) === null) assertNotStopped(bot.database);
+  return bot;
+}
+
+/**
+ * `openCommandBot` for what a stopped bot answers too.
+ * @throws ContractError PROFILE_IDENTITY_CHANGED, PROFILE_NOT_FOUND
+ */
+export async function findCommandBot(
+  runner: Runner,
+  command: Pick<ReceivedCommand, 'bot'>,
+): Promise<OpenBot> {
   const { name = DEFAULT_BOT, expectedHostId } = command.bot ?? {};
   const changed = expectedHostId !== undefined && expectedHostId !== runner.hostId;
   if (changed) throw identityChanged();
@@ -49,7 +69,10 @@ export async function openCommandBot(runner: Runner, command: ReceivedCommand): 
 }
 
 /** @throws ContractError PROFILE_IDENTITY_CHANGED when this is not the bot the caller means */
-export function requireIdentity(command: ReceivedCommand, { botId }: Pick<Bot, 'botId'>): void {
+export function requireIdentity(
+  command: Pick<ReceivedCommand, 'bot'>,
+  { botId }: Pick<Bot, 'botId'>,
+): void {
   const expected = command.bot?.expectedBotId;
   if (expected !== undefined && expected !== botId) throw identityChanged();
 }

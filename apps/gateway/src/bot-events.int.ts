@@ -88,6 +88,44 @@ describe('events of bots', () => {
     expect([a.events('chat'), b.events('profile.event')]).toEqual([[], []]);
   });
 
+  it('G261: how a bot stands goes to the directory and to whoever asked that bot, each once', async () => {
+    const [a, b, directory, other] = await Promise.all([
+      gateway.client(),
+      gateway.client(),
+      gateway.client(),
+      gateway.client(),
+    ]);
+    await a.call('profiles.rpc', history('writer', 'ios:a'));
+    await b.call('profiles.rpc', history('writer', 'ios:b'));
+    await directory.call('profiles.list');
+    await directory.call('profiles.connect', { name: 'writer' });
+    await other.call('profiles.stop', { name: 'reviewer' });
+    await chat('writer', 'ios:a', { state: 'final', runId: 'run-a', sessionKey: 'ios:a' });
+    await edge.services.bus.live.addPiece(run('writer', 'ios:a', 'run-b'), 0, 'piece');
+    const told = async (type: 'connection' | 'error' | 'needsInput', data: object) =>
+      edge.services.publish({
+        kind: 'bot',
+        bot: 'writer',
+        botId: 'id-of-writer',
+        sessionKey: null,
+        type,
+        data: { ...data },
+      });
+    await told('connection', { state: 'connected' });
+    const counts = () => [a, b, directory].map((client) => client.events('profile.event').length);
+    await until(() => counts().join() === '3,1,1');
+    await told('error', { message: 'no provider' });
+    await told('needsInput', { needsInput: null });
+    await until(() => counts().join() === '5,3,3');
+    expect(directory.events('profile.event').map((frame) => frame['data'])).toMatchObject([
+      { profile: 'writer', type: 'connection', data: { state: 'connected' } },
+      { profile: 'writer', type: 'error', data: { message: 'no provider' } },
+      { profile: 'writer', type: 'needsInput', data: { needsInput: null } },
+    ]);
+    await other.call('health');
+    expect(other.events('profile.event')).toEqual([]);
+  });
+
   it('of the default bot reach its own clients plainly, every window of the session', async () => {
     const [one, two, wrapped] = await Promise.all([
       gateway.client(),

@@ -66,6 +66,29 @@ describe('the order of calls', () => {
     gate.answer('elsewhere');
   });
 
+  it('makes a stop and a connect of a bot come after what names it, and the next after them', async () => {
+    const handed: string[] = [];
+    const waiting: (() => void)[] = [];
+    edge.services.answer(async ({ command, params }) => {
+      const named = isObject(params) ? String(params['message'] ?? params['name'] ?? '') : '';
+      handed.push(`${command.name} ${named}`);
+      await new Promise<void>((resolve) => waiting.push(resolve));
+      return { result: {} };
+    });
+    client.start('profiles.rpc', rpc('chat.send', { sessionKey: 'ios:a', message: 'one' }));
+    client.start('profiles.stop', { name: 'writer' });
+    client.start('profiles.connect', { name: 'writer' });
+    client.start('profiles.rpc', rpc('chat.send', { sessionKey: 'ios:b', message: 'two' }));
+    client.start('profiles.stop', { name: 'reviewer' });
+    await until(() => handed.length === 2);
+    expect(handed).toEqual(['chat.send one', 'bots.stop reviewer']);
+    for (const next of ['bots.stop writer', 'bots.connect writer', 'chat.send two']) {
+      for (const answer of waiting.splice(0)) answer();
+      await until(() => handed.at(-1) === next);
+    }
+    for (const answer of waiting) answer();
+  });
+
   it('makes an abort come after the sends to its bot', async () => {
     const gate = gates();
     client.start('profiles.rpc', rpc('chat.send', { sessionKey: 'ios:a', message: 'one' }));

@@ -15,6 +15,7 @@ import {
   botLeftSchema,
   defaultLimits,
   envelopeSchema,
+  groupsStoppedSchema,
   groupStreamEventSchema,
   groupViewSchema,
   replyEntrySchema,
@@ -49,7 +50,7 @@ const sessionOrderSchema = z.discriminatedUnion('type', [
   sessionRemovalSchema,
   sessionsAskedSchema,
 ]);
-const leaveSchema = z.discriminatedUnion('type', [botLeftSchema]);
+const leaveSchema = z.discriminatedUnion('type', [botLeftSchema, groupsStoppedSchema]);
 const roomSchema = z.object({ room: groupViewSchema });
 
 export interface Given {

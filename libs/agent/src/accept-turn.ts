@@ -1,10 +1,18 @@
 import type { ChatSendResult, ReceiptStatus, StepGiven } from '@flowly/contract';
 import { ContractError } from '@flowly/contract';
-import { acceptRun, claimRun, findRun, type Claim, type NewRun, type Run } from '@flowly/store';
+import {
+  acceptRun,
+  claimRun,
+  findRun,
+  isStopped,
+  type Claim,
+  type NewRun,
+  type Run,
+} from '@flowly/store';
 import type { Bot } from './bot';
 import { dropSession } from './drop-session';
 import { endUnbegun } from './end-turn';
-import { newStepRun, tellAgain } from './step-run';
+import { failStopped, newStepRun, tellAgain } from './step-run';
 import { announceAcceptance } from './terminal';
 
 /** What an acceptance leaves to do: the run to drive now, if it was claimed. */
@@ -16,7 +24,7 @@ export interface Accepted {
 /**
  * Takes a `chat.send`, inside the command's transaction: the receipt is written before the work, and a free session's
  * run is claimed at once when `claim` is given.
- * @throws ContractError IDEMPOTENCY_CONFLICT, PROFILE_NOT_FOUND
+ * @throws ContractError IDEMPOTENCY_CONFLICT, PROFILE_NOT_FOUND, PROFILE_STOPPED
  */
 export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accepted {
   const acceptance = acceptRun(bot.database, wanted);
@@ -45,7 +53,7 @@ export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accep
 }
 
 /**
- * Takes a step of a group. Whether it is new or known, what it has come to is told again: a repeated acceptance or end
+ * Takes a step of a group; a stopped bot fails it. Whether it is new or known, what it has come to is told again: a repeated acceptance or end
  * changes nothing at the group.
  */
 export async function acceptStep(
@@ -56,6 +64,10 @@ export async function acceptStep(
   return bot.database.write(() => {
     // Made now: waiting for the file may have taken longer than a claim stands.
     const claimed = claim();
+    if (isStopped(bot.database) && !findRun(bot.database, step.stepKey)) {
+      failStopped(bot, step, claimed.at);
+      return null;
+    }
     const at = afterRemovals(bot, step, claimed.at);
     const acceptance = acceptRun(
       bot.database,

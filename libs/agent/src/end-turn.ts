@@ -63,7 +63,8 @@ export async function commitWhenPossible(
 /** Ends a run that never began, with an empty text (bots.md §3.3); inside a transaction. */
 export function endUnbegun(bot: Bot, run: Run, at: number): boolean {
   const terminal = nothingSaid(run, at);
-  if (!endWaitingRun(bot.database, { runId: run.runId, outcome: terminal, at })) return false;
+  const end = { runId: run.runId, state: 'aborted', outcome: terminal, at } as const;
+  if (!endWaitingRun(bot.database, end)) return false;
   announceEnd(bot, run, terminal);
   handOn(bot, run.sessionKey);
   return true;

@@ -1,6 +1,7 @@
 export * from './abort-step';
 export * from './accept-turn';
 export * from './bot';
+export { tellConnection, tellFault } from './bot-events';
 export * from './drop-session';
 export * from './end-open-runs';
 export * from './end-turn';
@@ -17,6 +18,7 @@ export {
   listQuestions,
   resolveForGroup,
 } from './requests';
+export * from './stop-bot';
 export * from './takeover';
 export * from './terminal';
 export * from './title';

@@ -19,6 +19,7 @@ import {
 } from '@flowly/store';
 import { z } from 'zod';
 import type { Bot } from './bot';
+import { tellingNeeds } from './bot-events';
 import {
   announceClosed,
   announceOpened,
@@ -59,9 +60,11 @@ export function askFor(
   const { kind, body, at, forMs } = wanted;
   const id = randomBytes(8).toString('hex');
   const request = { id, runId, sessionKey, kind, body, createdAt: at, expiresAt: at + forMs };
-  const opened = openRequest(bot.database, request, epoch);
-  if (opened) announceOpened(bot, run, opened);
-  return opened;
+  return tellingNeeds(bot, () => {
+    const opened = openRequest(bot.database, request, epoch);
+    if (opened) announceOpened(bot, run, opened);
+    return opened;
+  });
 }
 
 /** Decides an approval; null when it is unknown, decided or expired. */
@@ -98,8 +101,10 @@ export function cancelRequests(bot: Bot, run: Run, at: number): void {
 }
 
 function giveUp(bot: Bot, id: string, reason: 'timeout' | 'cancelled', at: number): void {
-  const closed = giveUpRequest(bot.database, id, { reason, at });
-  if (closed) announceClosed(bot, closed, reason);
+  tellingNeeds(bot, () => {
+    const closed = giveUpRequest(bot.database, id, { reason, at });
+    if (closed) announceClosed(bot, closed, reason);
+  });
 }
 
 /** Tells a group again what its step waits for, if it does (groups.md §7). */
@@ -155,9 +160,11 @@ function decide(
   end: { reason: CloseReason; answer?: string; at: number },
 ): BotRequest | null {
   if (findRequest(bot.database, id)?.kind !== kind) return null;
-  const decided = decideRequest(bot.database, id, end);
-  if (decided) announceClosed(bot, decided, end.reason);
-  return decided;
+  return tellingNeeds(bot, () => {
+    const decided = decideRequest(bot.database, id, end);
+    if (decided) announceClosed(bot, decided, end.reason);
+    return decided;
+  });
 }
 
 /** The decision is bound to the command that was shown: its program is allowed from now on. */

@@ -1,8 +1,14 @@
 import type { StepAborted, StepGiven } from '@flowly/contract';
-import type { NewRun, Run } from '@flowly/store';
+import { endWaitingRun, refuseRun, STOPPED_TEXT, type NewRun, type Run } from '@flowly/store';
 import type { Bot } from './bot';
 import { tellOpenRequest } from './requests';
-import { announceAcceptance, announceEnd, terminalSchema } from './terminal';
+import {
+  announceAcceptance,
+  announceEnd,
+  emptyTerminal,
+  terminalSchema,
+  type Terminal,
+} from './terminal';
 
 /** The row that a step of a group has at its bot. */
 export function newStepRun(
@@ -24,6 +30,22 @@ export function newStepRun(
     step: { stepKey, groupId, runId, bot },
     at,
   };
+}
+
+/**
+ * Fails a step that comes to a stopped bot. Its row says so, so that it never begins, also when it is given again after
+ * the bot was connected. Inside a transaction.
+ */
+export function failStopped(bot: Bot, step: StepGiven, at: number): void {
+  const run = refuseRun(bot.database, newStepRun(step, '', [], at));
+  const outcome: Terminal = {
+    ...emptyTerminal(run, at),
+    state: 'error',
+    errorCode: 'PROFILE_STOPPED',
+    errorMessage: STOPPED_TEXT,
+  };
+  endWaitingRun(bot.database, { runId: run.runId, state: 'error', outcome, at });
+  announceEnd(bot, run, outcome);
 }
 
 /** Tells a group again what has become of its step: that it is there and what it waits for, or how it ended. */

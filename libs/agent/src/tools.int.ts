@@ -97,7 +97,9 @@ describe('a question', () => {
     ]);
     expect(told(bot)).toMatchObject([
       { id: question.id, question: 'Tea or coffee?' },
+      { needsInput: { sessionKey: SESSION, kind: 'question', count: 1 } },
       { id: question.id, reason: 'answered', sessionKey: SESSION },
+      { needsInput: null },
       { state: 'final' },
     ]);
   });

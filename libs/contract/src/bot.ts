@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { botNameSchema } from './ids';
 import { absentable, byRule, invalid, isObject } from './parse';
 import { providerSlotSchema } from './provider-slot';
+import { needsInputSchema } from './requests';
 import { characters, wellFormed } from './text';
 
 /** The objects of bots.md §1. */
@@ -45,7 +46,9 @@ export const botStatusSchema = z.object({
   state: z.enum(['connected', 'stopped']),
   owned: z.literal(true),
   activeRuns: z.number().int(),
+  /** Unix ms. */
   lastUsedAt: z.number().optional(),
+  needsInput: needsInputSchema.optional(),
 });
 export type BotStatus = z.infer<typeof botStatusSchema>;
 

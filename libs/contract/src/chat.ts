@@ -3,6 +3,7 @@ import { chatAttachmentsSchema } from './attachment';
 import { ContractError } from './errors';
 import { mediaKindSchema } from './media';
 import { absentable, byRule, invalid } from './parse';
+import { needsInputSchema } from './requests';
 import { remoteSessionKeySchema, straightSessionKeySchema } from './session-key';
 import { characters, hasControl, wellFormed } from './text';
 import { usageSchema } from './usage';
@@ -182,6 +183,7 @@ export const sessionRowSchema = z.object({
   lastAssistantRunId: z.string().nullable(),
   lastAssistantAt: z.number().nullable(),
   running: z.boolean(),
+  needsInput: needsInputSchema.omit({ sessionKey: true }).optional(),
   modelOverride: z.string().nullable(),
 });
 export type SessionRow = z.infer<typeof sessionRowSchema>;

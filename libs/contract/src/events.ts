@@ -7,6 +7,7 @@ import {
   approvalSchema,
   clarifyClosedSchema,
   clarifySchema,
+  needsInputSchema,
 } from './requests';
 import { usageSchema } from './usage';
 
@@ -119,10 +120,23 @@ export const directoryEventSchema = z.union([
   z.object({ action: z.literal('deleted'), botId: z.string() }),
 ]);
 
+/** How a bot stands (bots.md §2, `profiles.connect` and `profiles.stop`). */
+export const connectionEventSchema = z.object({
+  state: z.enum(['starting', 'connected', 'stopped', 'error']),
+  byUser: z.literal(true).optional(),
+});
+export type ConnectionEvent = z.infer<typeof connectionEventSchema>;
+
 export const botEventSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('agent'), data: agentEventSchema }),
   z.object({ type: z.literal('chat'), data: chatEventSchema }),
   z.object({ type: z.literal('directory'), data: directoryEventSchema }),
+  z.object({ type: z.literal('connection'), data: connectionEventSchema }),
+  z.object({ type: z.literal('error'), data: z.object({ message: z.string() }) }),
+  z.object({
+    type: z.literal('needsInput'),
+    data: z.object({ needsInput: needsInputSchema.nullable() }),
+  }),
   z.object({ type: z.literal('tool.start'), data: toolStartSchema }),
   z.object({ type: z.literal('tool.complete'), data: toolCompleteSchema }),
   z.object({ type: z.literal('exec.approval.requested'), data: approvalSchema }),

@@ -37,6 +37,17 @@ export const clarifySchema = z.object({
 });
 export type Clarify = z.infer<typeof clarifySchema>;
 
+/** What a bot waits for a person for (wire.md §5.2): the foremost request of all, and how many there are. */
+export const needsInputSchema = z.object({
+  sessionKey: z.string(),
+  /** In the order in which they come first. */
+  kind: z.enum(['approval', 'question', 'plan']),
+  /** Unix ms. */
+  since: z.number(),
+  count: z.number().int(),
+});
+export type NeedsInput = z.infer<typeof needsInputSchema>;
+
 export const approvalClosedSchema = z.object({
   id: z.string(),
   reason: z.enum(['allow-once', 'allow-always', 'deny', 'timeout', 'cancelled']),

@@ -3,6 +3,7 @@ import {
   botLeftSchema,
   botStreamEventSchema,
   groupStreamEventSchema,
+  groupsStoppedSchema,
   orchestratorJobSchema,
   readinessSchema,
   sessionRemovalSchema,
@@ -14,6 +15,7 @@ import {
   type BotStreamEvent,
   type Command,
   type GroupStreamEvent,
+  type GroupsStopped,
   type OrchestratorJob,
   type SessionRemoval,
   type SessionsAsked,
@@ -69,6 +71,7 @@ export const botOrderSchema = z.discriminatedUnion('type', [
   sessionRemovalSchema,
   sessionsAskedSchema,
   botLeftSchema,
+  groupsStoppedSchema,
 ]);
 
 /** What the queue takes as an id: no integer, no colon (design rule 3). */
@@ -126,6 +129,11 @@ export function addSessionOrder(
 
 /** Adds that a bot which is being deleted has left its groups. */
 export function addBotLeft(database: Database, id: string, job: BotLeft): void {
+  addToOutbox(database, 'bot-aborts', job.type, { id, job });
+}
+
+/** Tells a bot that goes that its groups have let go of it. */
+export function addGroupsStopped(database: Database, id: string, job: GroupsStopped): void {
   addToOutbox(database, 'bot-aborts', job.type, { id, job });
 }
 

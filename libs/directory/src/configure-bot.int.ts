@@ -45,7 +45,7 @@ it('changes settings and commits with them', async () => {
   } as const;
   const bot = await configure(changes, false, () => storeOutcome(host, 'c1', { result: {} }, 1));
   expect(settingsOf(bot)).toMatchObject({ provider: 'groq', model: 'm', soul: 'Be kind.' });
-  expect(describeBot(bot)).toMatchObject({
+  expect(describeBot(bot, false)).toMatchObject({
     displayName: 'W',
     markSeed: 9,
     updatedAt: '1970-01-01T00:00:05.000Z',
@@ -86,7 +86,7 @@ it('stores a credential in config.json alone', async () => {
   });
   expect(resolved()).toMatchObject({ slot: 'openai', apiKey: 'sk-canary', apiBase: 'http://a/v1' });
   const bot = fixture.directory.require('writer');
-  expect(JSON.stringify([describeBot(bot), settingsOf(bot)])).not.toContain('canary');
+  expect(JSON.stringify([describeBot(bot, false), settingsOf(bot)])).not.toContain('canary');
   expect(stored('profile.json')).not.toContain('canary');
   await configure({ credential: { provider: 'openai', apiKey: '' } });
   expect(resolved()).toBeNull();

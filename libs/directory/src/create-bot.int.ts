@@ -38,12 +38,12 @@ it('makes a whole private folder and commits outcome and outbox with it', async 
     markText: 'W',
   } as const;
   const bot = await fixture.create(params, { botId: BOT_ID }, (made) => {
-    storeOutcome(host, 'c1', { result: describeBot(made) }, 1);
+    storeOutcome(host, 'c1', { result: describeBot(made, false) }, 1);
     addToOutbox(host, 'events', 'directory', { name: made.name });
   });
-  expect(findOutcome(host, 'c1')).toEqual({ result: describeBot(bot) });
+  expect(findOutcome(host, 'c1')).toEqual({ result: describeBot(bot, false) });
   expect(oldestOutboxRows(host, 10)).toHaveLength(1);
-  expect(describeBot(bot)).toEqual({
+  expect(describeBot(bot, false)).toEqual({
     name: 'writer',
     isDefault: false,
     hasConfig: true,
@@ -259,6 +259,6 @@ it('sees no bot in links, bad names and folders without an identity', async () =
 it('shows a bot whose config.json is broken, without a provider', async () => {
   const bot = await fixture.create({ name: 'writer' });
   fixture.write('profiles/writer/config.json', '{');
-  expect(describeBot(bot)).toMatchObject({ name: 'writer', provider: null, model: null });
+  expect(describeBot(bot, false)).toMatchObject({ name: 'writer', provider: null, model: null });
   expect(readinessOf(bot).runnable).toBe(false);
 });

@@ -15,8 +15,11 @@ import { isReady, readProviders, type Providers } from './provider';
 
 const DEFAULT_DISPLAY_NAME = 'Flowly';
 
-/** A bot as clients see it (bots.md §1): never a path, never a key. */
-export function describeBot(bot: Bot): BotDescriptor {
+/**
+ * A bot as clients see it (bots.md §1): never a path, never a key.
+ * @param stoppedByUser what its database says
+ */
+export function describeBot(bot: Bot, stoppedByUser: boolean): BotDescriptor {
   const { profile, name } = bot;
   const providers = providersIfReadable(bot);
   return {
@@ -35,7 +38,7 @@ export function describeBot(bot: Bot): BotDescriptor {
     updatedAt: profile.updatedAt,
     botId: bot.botId,
     credentialPolicy: credentialPolicy(bot),
-    stoppedByUser: false,
+    stoppedByUser,
   };
 }
 

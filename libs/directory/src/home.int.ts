@@ -14,7 +14,7 @@ afterEach(() => fixture.remove());
 it('is made at first start with the bot default on the provider demo', () => {
   const { hostId } = fixture.prepare();
   expect(hostId).toMatch(/^[0-9a-f-]{36}$/);
-  expect(describeBot(fixture.directory.require('default'))).toMatchObject({
+  expect(describeBot(fixture.directory.require('default'), false)).toMatchObject({
     name: 'default',
     isDefault: true,
     hasConfig: true,

@@ -1,6 +1,6 @@
 export * from './archive';
 export * from './bot-config';
-export { botFault } from './bot-fault';
+export { botFault, startFault } from './bot-fault';
 export * from './configure-bot';
 export { createBot, type NewBot } from './create-bot';
 export * from './delete-bot';

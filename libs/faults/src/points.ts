@@ -32,7 +32,7 @@ export const faultPoints = [
   'job-done',
 ] as const;
 
-/** Where a process can end while it makes a bot or deletes one. */
+/** Where a process can end while it makes a bot, stops or deletes one. */
 export const botPoints = [
   'bot-begun',
   'bot-built',
@@ -40,6 +40,9 @@ export const botPoints = [
   'bot-hidden',
   'bot-trashed',
   'trash-emptied',
+  'stop-taken',
+  'group-stopped',
+  'groups-stopped',
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number] | (typeof botPoints)[number];

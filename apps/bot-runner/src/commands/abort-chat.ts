@@ -1,22 +1,26 @@
 import { endUnbegun } from '@flowly/agent';
 import { botMethodParams, parseParams } from '@flowly/contract';
 import { decideOnce, type CommandHandler } from '@flowly/delivery';
-import { findRun, requestAbort } from '@flowly/store';
+import { findRun, isStopped, requestAbort } from '@flowly/store';
 import { z } from 'zod';
-import { openCommandBot, type Runner } from '../runner';
+import { findCommandBot, type Runner } from '../runner';
 import { wakeTurn } from '../turns/wake-turn';
 
 const abortParams = z.object({ sessionKey: z.string().optional(), runId: z.string() });
 
-/** `chat.abort` (bots.md §3.3): the stop is a row; a waiting run ends at once, a running one by its driver. */
+/**
+ * `chat.abort` (bots.md §3.3): the stop is a row; a waiting run ends at once, a running one by its driver. A stopped bot
+ * has nothing left to abort.
+ */
 export function abortChat(runner: Runner): CommandHandler {
   return async (command) => {
     const schema = botMethodParams('chat.abort', command.straight ? 'straight' : 'rpc');
     const { sessionKey, runId } = abortParams.parse(parseParams(schema, command.params));
-    const bot = await openCommandBot(runner, command);
+    const bot = await findCommandBot(runner, command);
     let isRequested = false;
     await bot.database.write(() =>
       decideOnce(bot.database, command, () => {
+        if (isStopped(bot.database)) return { outcome: { aborted: false } };
         const at = Date.now();
         const stop = requestAbort(bot.database, runId, sessionKey ?? null, at);
         isRequested = stop === 'requested';

@@ -7,7 +7,7 @@ import {
 } from '@flowly/contract';
 import { decideOnce, type CommandHandler } from '@flowly/delivery';
 import { configureBot, describeBot, settingsOf } from '@flowly/directory';
-import { activeRunCount } from '@flowly/store';
+import { activeRunCount, isStopped } from '@flowly/store';
 import { openBot, type Runner } from '../runner';
 import { answeredBefore } from './answered-before';
 import { addDirectoryEvent } from './create-bot';
@@ -22,8 +22,9 @@ export function configureBotCommand(runner: Runner): CommandHandler {
     const rules = { at: Date.now(), isBusy: () => activeRunCount(database) > 0 };
     await configureBot(host, home, params, rules, (bot) =>
       decideOnce(host, command, () => {
-        addDirectoryEvent(runner, bot, 'updated');
-        return { outcome: { ok: true, profile: describeBot(bot), settings: settingsOf(bot) } };
+        const profile = describeBot(bot, isStopped(database));
+        addDirectoryEvent(runner, profile, 'updated');
+        return { outcome: { ok: true, profile, settings: settingsOf(bot) } };
       }),
     );
     return 'follows from the commit';

@@ -1,7 +1,7 @@
 import { deriveUuid } from '@flowly/bus';
-import { hostMethods, parseParams } from '@flowly/contract';
+import { hostMethods, parseParams, type BotDescriptor } from '@flowly/contract';
 import { addEvent, decideOnce, type CommandHandler } from '@flowly/delivery';
-import { createBot, describeBot, readinessOf, type Bot } from '@flowly/directory';
+import { createBot, describeBot, readinessOf } from '@flowly/directory';
 import type { Runner } from '../runner';
 import { answeredBefore } from './answered-before';
 
@@ -18,9 +18,9 @@ export function createBotCommand(runner: Runner): CommandHandler {
     };
     await createBot(host, home, params, wanted, (bot) =>
       decideOnce(host, command, () => {
-        addDirectoryEvent(runner, bot, 'created');
-        const outcome = { ok: true, profile: describeBot(bot), readiness: readinessOf(bot) };
-        return { outcome };
+        const profile = describeBot(bot, false);
+        addDirectoryEvent(runner, profile, 'created');
+        return { outcome: { ok: true, profile, readiness: readinessOf(bot) } };
       }),
     );
     return 'follows from the commit';
@@ -28,13 +28,17 @@ export function createBotCommand(runner: Runner): CommandHandler {
 }
 
 /** Tells the directory's subscribers of a bot, inside the transaction of its change. */
-export function addDirectoryEvent({ host }: Runner, bot: Bot, action: 'created' | 'updated'): void {
+export function addDirectoryEvent(
+  { host }: Runner,
+  profile: BotDescriptor,
+  action: 'created' | 'updated',
+): void {
   addEvent(host, {
     kind: 'bot',
-    bot: bot.name,
-    botId: bot.botId,
+    bot: profile.name,
+    botId: profile.botId,
     sessionKey: null,
     type: 'directory',
-    data: { action, profile: describeBot(bot) },
+    data: { action, profile },
   });
 }

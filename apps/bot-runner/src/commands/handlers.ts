@@ -2,6 +2,7 @@ import { handlerMap, type CommandHandler } from '@flowly/delivery';
 import type { Runner } from '../runner';
 import { abortChat } from './abort-chat';
 import { configureBotCommand } from './configure-bot';
+import { connectBot } from './connect-bot';
 import { createBotCommand } from './create-bot';
 import { commitDeletion, prepareDeletion } from './delete-bot';
 import { getExecPolicy, setExecPolicy } from './exec-policy';
@@ -15,6 +16,7 @@ import { readMedia } from './read-media';
 import { sendChat } from './send-chat';
 import { deleteSession, getSessionModel, setSessionModel } from './sessions';
 import { emptyList, readReceipt } from './straight-only';
+import { stopBotCommand } from './stop-bot';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
 export function botHandlers(runner: Runner): Map<string, CommandHandler> {
@@ -26,6 +28,8 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['bots.configure', configureBotCommand(runner)],
     ['bots.delete.prepare', prepareDeletion(runner)],
     ['bots.delete.commit', commitDeletion(runner)],
+    ['bots.connect', connectBot(runner)],
+    ['bots.stop', stopBotCommand(runner)],
     ['provider.list', listProviders(runner)],
     ['provider.active', activeProvider(runner)],
     ['model.list', listModelsOf(runner)],

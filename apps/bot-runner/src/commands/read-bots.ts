@@ -1,16 +1,19 @@
-import type { BotStatus } from '@flowly/contract';
 import { hostMethods, parseParams } from '@flowly/contract';
 import { AFTER_NOTHING, type CommandHandler } from '@flowly/delivery';
-import { describeBot, settingsOf, type OpenBot } from '@flowly/directory';
-import { activeRunCount, lastUsedAt } from '@flowly/store';
+import { describeBot, settingsOf, type Bot } from '@flowly/directory';
+import { isStopped } from '@flowly/store';
+import { statusOf } from '../bot-status';
 import { deletionOf, type Runner } from '../runner';
 
 /** `list`: every bot there is, `default` first. */
-export function listBots({ directory, hostId }: Runner): CommandHandler {
-  return async () => ({
-    result: { hostId, profiles: directory.list().map(describeBot) },
-    after: 'newest',
-  });
+export function listBots(runner: Runner): CommandHandler {
+  const { directory, hostId } = runner;
+  return async () => {
+    const described = directory
+      .list()
+      .map(async (bot) => describeBot(bot, await isStoppedByUser(runner, bot)));
+    return { result: { hostId, profiles: await Promise.all(described) }, after: 'newest' };
+  };
 }
 
 /** `statuses`: what each bot is doing. */
@@ -32,14 +35,12 @@ export function botSettings({ directory }: Runner): CommandHandler {
   };
 }
 
-function statusOf({ name, botId, database }: OpenBot): BotStatus {
-  const used = lastUsedAt(database);
-  return {
-    profile: name,
-    botId,
-    state: 'connected',
-    owned: true,
-    activeRuns: activeRunCount(database),
-    ...(used !== null && { lastUsedAt: used }),
-  };
+/** A bot whose database cannot be opened is listed nevertheless. */
+async function isStoppedByUser({ openBots, log }: Runner, { name }: Bot): Promise<boolean> {
+  try {
+    return isStopped((await openBots.open(name)).database);
+  } catch (error) {
+    log.error({ err: error, bot: name }, 'a bot cannot be opened');
+    return false;
+  }
 }

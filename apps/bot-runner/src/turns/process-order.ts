@@ -12,6 +12,7 @@ import { groupSessionKeys } from '@flowly/store';
 import { botLeft } from '../deletion/deletion';
 import { openBotIfThere, type Runner } from '../runner';
 import { processAbort } from './process-abort';
+import { processGroupsStopped } from './process-groups-stopped';
 import { wakeTurn } from './wake-turn';
 
 /** Takes what a group orders of a bot beside its turns. */
@@ -29,6 +30,8 @@ export async function processOrder(runner: Runner, data: unknown): Promise<void>
       return tellSessions(runner);
     case 'bot-left':
       return botLeft(runner, order);
+    case 'groups-stopped':
+      return processGroupsStopped(runner, order);
   }
 }
 

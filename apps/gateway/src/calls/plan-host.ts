@@ -38,6 +38,12 @@ export function planHostCall(
       const given = parseParams(hostMethods[name].params, params);
       return plan({ name, params: given }, changes(bot(given.name, 'all')));
     }
+    case 'bots.connect':
+    case 'bots.stop': {
+      const given = parseParams(hostMethods[name].params, params);
+      caller.subscribe({ to: 'bot', bot: given.name });
+      return plan({ name, params: given }, changes(bot(given.name, 'all')));
+    }
     case 'bots.configure': {
       const { credential, ...given } = parseParams(configureBotParamsSchema, params);
       if (credential !== undefined && !caller.secure) {

@@ -7,12 +7,16 @@ import { topic } from '../sockets/subscriptions';
 import type { Topics } from '../sockets/topics';
 import { PieceTracker } from './piece-tracker';
 
-/** An event of wire.md §5.1 with the bot it comes from. */
-interface BotEvent {
+/** The host's own events of a bot, which belong to no conversation (wire.md §5.2). */
+const hostTypes = ['directory', 'connection', 'error', 'needsInput'] as const;
+type HostType = (typeof hostTypes)[number];
+
+/** An event with the bot it comes from; by default one of a conversation (wire.md §5.1). */
+interface BotEvent<T extends string = 'agent' | Exclude<BotStreamEvent['type'], HostType>> {
   id: string;
   bot: string;
   botId: string;
-  type: 'agent' | BotStreamEvent['type'];
+  type: T;
   data: Record<string, unknown>;
 }
 
@@ -39,10 +43,9 @@ export class BotFeed {
   ) {}
 
   event(id: string, { bot, botId, sessionKey, type, data }: BotStreamEvent): void {
-    const event: BotEvent = { id, bot, botId, type, data };
+    if (isOfHost(type)) return this.ofHost({ id, bot, botId, type, data });
     if (type === 'chat') this.follow(botId, data);
-    if (type === 'directory') this.send(topic.directory, () => this.wrapped(event));
-    else if (sessionKey !== null) this.toConversation(event, sessionKey);
+    if (sessionKey !== null) this.toConversation({ id, bot, botId, type, data }, sessionKey);
   }
 
   /** A piece of an answer in a conversation; those of a group show in the group alone. */
@@ -66,6 +69,13 @@ export class BotFeed {
       this.pieces.restart(liveRunKey({ botId, runId }));
   }
 
+  /** To the directory's subscribers, and what is not of the directory itself also to that bot's. */
+  private ofHost(event: BotEvent<HostType>): void {
+    const hearing = event.type === 'directory' ? [] : [topic.bot(event.bot)];
+    const lane = JSON.stringify(['host', event.bot]);
+    this.send([topic.directory, ...hearing], () => ({ ...this.wrapped(event), lane }));
+  }
+
   private toConversation(
     event: BotEvent,
     sessionKey: string,
@@ -74,7 +84,7 @@ export class BotFeed {
     if (isInternalSession(sessionKey)) return;
     const inLane = (heard: string, lane: string, make: (event: BotEvent) => Frame): void => {
       const whole = () => (piece ? joinable(event, lane, piece, make) : { ...make(event), lane });
-      this.send(heard, whole, (socket, frame) => socket.hold.pass(lane, event.id, frame));
+      this.send([heard], whole, (socket, frame) => socket.hold.pass(lane, event.id, frame));
     };
     const conversation = topic.conversation(event.bot, sessionKey);
     inLane(conversation, conversation, (said) => this.wrapped(said));
@@ -83,26 +93,28 @@ export class BotFeed {
     inLane(FOR_EVERY_SOCKET.has(event.type) ? topic.everyone : own, own, straight);
   }
 
-  /** Makes the frame only when somebody hears it. */
+  /** Each socket once, whatever it has subscribed to. Makes the frame only when somebody hears it. */
   private send(
-    name: string,
+    names: readonly string[],
     make: () => Frame,
     pass: (socket: ClientSocket, frame: Frame) => void = (socket, frame) => socket.send(frame),
   ): void {
-    const sockets = this.topics.of(name);
+    const sockets = new Set(names.flatMap((name) => [...this.topics.of(name)]));
     if (sockets.size === 0) return;
     const frame = make();
     for (const socket of sockets) pass(socket, frame);
   }
 
-  private wrapped({ id, bot, botId, type, data }: BotEvent): Frame {
+  private wrapped({ id, bot, botId, type, data }: BotEvent | BotEvent<HostType>): Frame {
     return passedOn('profile.event', { hostId: this.hostId, profile: bot, botId, type, data }, id);
   }
 }
 
+function isOfHost(type: BotStreamEvent['type']): type is HostType {
+  return hostTypes.some((each) => each === type);
+}
+
 function straight({ id, type, data }: BotEvent): Frame {
-  if (type === 'directory')
-    throw new Error('An event of the directory belongs to no conversation.');
   return passedOn(type, data, id);
 }
 

@@ -1,4 +1,5 @@
 import { eachByItself } from '@flowly/delivery';
+import { faultPoint } from '@flowly/faults';
 import { isActive, isRunning, runMember } from '@flowly/groups';
 import type { GroupRecord } from '@flowly/store';
 import type { Orchestrator } from '../orchestrator';
@@ -33,5 +34,6 @@ export async function stopGroups(orchestrator: Orchestrator, concerns: Concerns)
       const current = groups.findGroup(group.id);
       if (current && concerns(current)) stopRun(orchestrator, groups, frozen)();
     });
+    faultPoint('group-stopped');
   });
 }

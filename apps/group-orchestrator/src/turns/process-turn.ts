@@ -1,6 +1,7 @@
 import { envelopeSchema, orchestratorJobSchema, type OrchestratorJob } from '@flowly/contract';
 import type { LargeValues } from '@flowly/bus';
 import { botDeleted } from '../bots/bot-deleted';
+import { botStopping } from '../bots/bot-stopping';
 import type { Orchestrator } from '../orchestrator';
 import { sessionsTold } from '../sessions/left-sessions';
 import { sessionRemoved } from '../sessions/session-removed';
@@ -9,7 +10,7 @@ import { requestOpened } from './request-opened';
 import { stepAccepted } from './step-accepted';
 import { stepEnded } from './step-ended';
 
-/** Takes what the runners tell of steps and sessions. A job whose value is gone is told again by the reconciler's doing. */
+/** Takes what the runners tell of steps, sessions and bots that go. A job whose value is gone is told again by the reconciler's doing. */
 export async function processTurn(
   orchestrator: Orchestrator,
   large: LargeValues,
@@ -39,5 +40,7 @@ function take(orchestrator: Orchestrator, job: OrchestratorJob): Promise<void> {
       return sessionsTold(orchestrator, job);
     case 'bot-deleted':
       return botDeleted(orchestrator, job);
+    case 'bot-stopping':
+      return botStopping(orchestrator, job);
   }
 }

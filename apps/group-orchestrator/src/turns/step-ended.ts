@@ -79,7 +79,8 @@ function applyEnd(
 
 /** An end that comes before its acceptance counts as both, unless the bot could not take the step at all. */
 function readinessBy({ errorCode }: CopiedEnd, end: TurnEnd, updatedAt: string): Readiness {
-  return errorCode === 'PROFILE_NOT_FOUND' && end.kind === 'failed'
+  const couldNot = errorCode === 'PROFILE_NOT_FOUND' || errorCode === 'PROFILE_STOPPED';
+  return couldNot && end.kind === 'failed'
     ? { state: 'error', updatedAt, error: end.text }
     : { state: 'ready', updatedAt, error: '' };
 }

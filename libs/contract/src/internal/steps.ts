@@ -204,6 +204,24 @@ export const botLeftSchema = z.object({
 });
 export type BotLeft = z.infer<typeof botLeftSchema>;
 
+const leavingBot = {
+  bot: z.string(),
+  botId: z.string(),
+  /** The call that waits for what this comes to. */
+  command: waitingCommandSchema,
+};
+
+/**
+ * Runner → orchestrator: the owner stops this bot, so the groups in which it is at work are to be stopped first
+ * (groups.md §5). Told again until `groups-stopped` has come back.
+ */
+export const botStoppingSchema = z.object({ type: z.literal('bot-stopping'), ...leavingBot });
+export type BotStopping = z.infer<typeof botStoppingSchema>;
+
+/** Orchestrator → runner: they are stopped. */
+export const groupsStoppedSchema = z.object({ type: z.literal('groups-stopped'), ...leavingBot });
+export type GroupsStopped = z.infer<typeof groupsStoppedSchema>;
+
 export const orchestratorJobSchema = z.discriminatedUnion('type', [
   stepAcceptedSchema,
   stepEndedSchema,
@@ -213,5 +231,6 @@ export const orchestratorJobSchema = z.discriminatedUnion('type', [
   sessionRemovedSchema,
   sessionsToldSchema,
   botDeletedSchema,
+  botStoppingSchema,
 ]);
 export type OrchestratorJob = z.infer<typeof orchestratorJobSchema>;

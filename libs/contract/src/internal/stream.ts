@@ -27,6 +27,9 @@ export const botStreamEventSchema = z.object({
   type: z.enum([
     'chat',
     'directory',
+    'connection',
+    'error',
+    'needsInput',
     'tool.start',
     'tool.complete',
     'exec.approval.requested',

@@ -93,6 +93,20 @@ export const hostMethods = methodTable({
       botId: z.string(),
     }),
   },
+  'bots.connect': {
+    ...hostRow,
+    wire: 'profiles.connect',
+    changes: true,
+    params: z.object({ name: botNameSchema, explicit: z.unknown().optional() }),
+    result: z.object({ status: botStatusSchema }),
+  },
+  'bots.stop': {
+    ...hostRow,
+    wire: 'profiles.stop',
+    changes: true,
+    params: z.object({ name: botNameSchema }),
+    result: z.object({ ok: z.literal(true), status: botStatusSchema }),
+  },
   'bots.rpc': {
     ...hostRow,
     wire: 'profiles.rpc',

@@ -4,6 +4,7 @@ import { takeRememberedAbort } from './abort-run';
 import { isBeingDeleted } from './deleting';
 import { findRun, readRun, type HostFields, type Run, type RunStep } from './run';
 import { touchSession } from './session';
+import { assertNotStopped } from './stopped';
 
 export interface NewRun {
   runId: string;
@@ -33,11 +34,13 @@ export type Acceptance =
  * Writes the receipt of a run before any work (bots.md §3.3), and the session if it is new. A step of
  * a group repeats under its id alone. The message joins the history when the run first starts, so
  * that the history is in the order in which turns run. Only inside `database.write`.
+ * @throws ContractError PROFILE_STOPPED for a new run of a stopped bot
  */
 export function acceptRun(database: Database, wanted: NewRun): Acceptance {
   if (isBeingDeleted(database)) return { kind: 'gone' };
   const known = findRun(database, wanted.runId);
   if (known) return isRepeat(known, wanted) ? { kind: 'known', run: known } : { kind: 'conflict' };
+  assertNotStopped(database);
   touchSession(database, wanted.sessionKey, wanted.at);
   const abortedBefore = takeRememberedAbort(database, wanted.runId, wanted.sessionKey);
   return { kind: 'new', run: insert(database, wanted, abortedBefore), abortedBefore };

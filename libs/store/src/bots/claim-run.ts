@@ -3,6 +3,7 @@ import type { Database } from '../core/database';
 import { isBeingDeleted } from './deleting';
 import { addMessage } from './message';
 import { findRun, isNextInSession, readRun, type Run } from './run';
+import { isStopped } from './stopped';
 
 export interface Claim {
   /** The process that drives the run. */
@@ -15,13 +16,14 @@ export interface Claim {
 
 /**
  * Makes the caller the one who drives a run: the oldest open run of its session, not begun or left by
- * a dead owner. Null when it is not to be had. Each claim counts `epoch` up, which shuts out every
- * earlier owner. Only inside `database.write`.
+ * a dead owner. Null when it is not to be had; of a stopped bot only a run that is to end is. Each claim counts
+ * `epoch` up, which shuts out every earlier owner. Only inside `database.write`.
  */
 export function claimRun(database: Database, runId: string, claim: Claim): Run | null {
   const run = findRun(database, runId);
   if (!run || !isFree(run, claim.at)) return null;
   if (!isNextInSession(database, run) || isBeingDeleted(database)) return null;
+  if (!run.abortRequested && isStopped(database)) return null;
   const row = database.get(
     `UPDATE runs SET state = 'running', owner = ?, alive_until = ?, epoch = epoch + 1,
        started_at = COALESCE(started_at, ?) WHERE run_id = ? RETURNING *`,

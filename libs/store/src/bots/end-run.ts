@@ -48,15 +48,16 @@ export function endRun(database: Database, end: RunEnd): boolean {
 }
 
 /**
- * Ends, as aborted, a run that has not begun; its message never joins the history. False when it has
- * begun or ended. Only inside `database.write`.
+ * Ends a run that has not begun; its message never joins the history. False when it has begun or ended. Only inside
+ * `database.write`.
  */
 export function endWaitingRun(
   database: Database,
-  end: { runId: string; outcome: Record<string, unknown>; at: number },
+  end: Pick<RunEnd, 'runId' | 'state' | 'outcome' | 'at'>,
 ): boolean {
   const changed = database.run(
-    `UPDATE runs SET state = 'aborted', ended_at = ?, outcome = ? WHERE run_id = ? AND state = 'accepted'`,
+    `UPDATE runs SET state = ?, ended_at = ?, outcome = ? WHERE run_id = ? AND state = 'accepted'`,
+    end.state,
     end.at,
     JSON.stringify(end.outcome),
     end.runId,

@@ -9,6 +9,7 @@ export * from './exec-policy';
 export * from './files';
 export * from './history';
 export { contextMessages, shownToolCalls, type ContextMessage, type ContextPage } from './message';
+export * from './needs-input';
 export * from './remove-session';
 export {
   decideRequest,
@@ -27,4 +28,5 @@ export * from './run';
 export * from './run-steps';
 export { findSession, saveSessionModel, type Session } from './session';
 export * from './sessions-list';
+export * from './stopped';
 export * from './titles';

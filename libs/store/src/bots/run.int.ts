@@ -185,11 +185,18 @@ describe('aborts', () => {
     await database.write(() => {
       expect(requestAbort(database, 'r1', 'ios:other', 2)).toBe('unknown');
       expect(requestAbort(database, 'r1', 'desktop:c1', 2)).toBe('requested');
-      expect(endWaitingRun(database, { runId: 'r1', outcome: {}, at: 2 })).toBe(false);
-      expect(requestAbort(database, 'r2', null, 2)).toBe('requested');
-      expect(endWaitingRun(database, { runId: 'r2', outcome: { aborted: true }, at: 2 })).toBe(
-        true,
+      expect(endWaitingRun(database, { runId: 'r1', state: 'aborted', outcome: {}, at: 2 })).toBe(
+        false,
       );
+      expect(requestAbort(database, 'r2', null, 2)).toBe('requested');
+      expect(
+        endWaitingRun(database, {
+          runId: 'r2',
+          state: 'aborted',
+          outcome: { aborted: true },
+          at: 2,
+        }),
+      ).toBe(true);
     });
     expect(findRun(database, 'r1')).toMatchObject({ state: 'running', abortRequested: true });
     expect(findRun(database, 'r2')).toMatchObject({ state: 'aborted', outcome: { aborted: true } });

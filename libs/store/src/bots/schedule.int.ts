@@ -127,7 +127,7 @@ class Schedule {
     const ended = await database.write(
       () =>
         requestAbort(database, runId, null, this.now) === 'requested' &&
-        endWaitingRun(database, { runId, outcome: {}, at: this.now }),
+        endWaitingRun(database, { runId, state: 'aborted', outcome: {}, at: this.now }),
     );
     if (ended) this.countEnd(runId);
   }

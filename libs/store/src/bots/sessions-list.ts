@@ -9,6 +9,7 @@ import {
 } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { decodeCursor, encodeCursor } from './cursor';
+import { needsInputBySession } from './needs-input';
 
 const rowSchema = z.object({
   key: z.string(),
@@ -43,13 +44,15 @@ export function sessionsList(
   return database.read(() => {
     const from = params.before === undefined ? NEWEST : position(params.before);
     const limit = params.limit ?? Infinity;
+    const waiting = needsInputBySession(database);
     const sessions: SessionRow[] = [];
     for (const row of newestFirst(database, from)) {
       if (!isShown(row.key)) continue;
       const last = sessions.at(-1);
       if (sessions.length === limit && last)
         return { sessions, next: encodeCursor(last.updatedAt, last.key) };
-      sessions.push(row);
+      const needsInput = waiting.get(row.key);
+      sessions.push({ ...row, ...(needsInput && { needsInput }) });
     }
     return { sessions };
   });

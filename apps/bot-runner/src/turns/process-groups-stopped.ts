@@ -1,0 +1,30 @@
+import { stopBot } from '@flowly/agent';
+import { ContractError, type GroupsStopped } from '@flowly/contract';
+import { AFTER_NOTHING, decideOnce } from '@flowly/delivery';
+import { removePendingStop, type Run } from '@flowly/store';
+import { statusOf } from '../bot-status';
+import { openBotIfThere, type Runner } from '../runner';
+import { wakeTurn } from './wake-turn';
+
+/** The groups have let go of a bot that its owner stops: now it is stopped itself, and the call is answered. */
+export async function processGroupsStopped(runner: Runner, job: GroupsStopped): Promise<void> {
+  const bot = await openBotIfThere(runner, job.bot);
+  if (bot?.botId !== job.botId) return answerGone(runner, job);
+  const { database } = bot;
+  let working: Run[] = [];
+  await database.write(() =>
+    decideOnce(database, job.command, () => {
+      removePendingStop(database, job.command.id);
+      working = stopBot(bot, Date.now());
+      return { outcome: { ok: true, status: statusOf(bot) } };
+    }),
+  );
+  for (const { runId } of working) wakeTurn(runner, bot.botId, runId);
+}
+
+/** It was deleted meanwhile: no row can say so. */
+async function answerGone({ bus }: Runner, { bot, command }: GroupsStopped): Promise<void> {
+  const gone = new ContractError('PROFILE_NOT_FOUND', `The bot ${bot} does not exist.`);
+  const answer = { command: command.id, outcome: { error: gone.toBody() } };
+  await bus.replies.send(command.gateway, answer, AFTER_NOTHING);
+}
