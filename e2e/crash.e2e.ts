@@ -3,8 +3,16 @@ import { rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import type { GroupEvent } from '@flowly/contract';
-import { faultPoints, messagePoints } from '@flowly/faults';
-import { services, wholeHistory, type Client } from '@flowly/testing';
+import { faultPoints } from '@flowly/faults';
+import {
+  Gate,
+  getGroup,
+  makeGroup,
+  sendTo,
+  services,
+  wholeHistory,
+  type Client,
+} from '@flowly/testing';
 import { FaithfulClient } from './support/faithful-client';
 import { expectAllDone, expectWholeSteps } from './support/group-states';
 import { MortalOrchestrators, type Death } from './support/mortal-orchestrators';
@@ -13,6 +21,8 @@ import { randomBy, seedOfThisRun } from './support/random';
 import { useWorld } from './support/world';
 
 const DEATHS = Number(process.env['E2E_DEATHS'] ?? 200);
+/** What only the stop of a bot passes. */
+const STOPPING = ['stop-taken', 'group-stopped', 'groups-stopped'] as const;
 const MEMBERS = ['default', 'writer', 'reviewer'];
 /** The pass at which one dies, at most; a few messages have every point passed as often. */
 const MOST_PASSES = 2;
@@ -79,9 +89,35 @@ it(`${DEATHS} times, an orchestrator dies in the middle of a step (E2E_SEED=${se
   client.assertFramesFit();
 }, 240_000);
 
+it('a bot is stopped after its groups, wherever in that an orchestrator dies', async () => {
+  const { client, models } = world;
+  const gate = new Gate();
+  models.script('writer', [{ text: ['so far', gate.opened] }]);
+  const orchestrators = new MortalOrchestrators(
+    world.system,
+    STOPPING.map((point) => ({ point, pass: 1 })),
+  );
+  try {
+    await orchestrators.takeOver();
+    const groups = [await makeGroup(client, MEMBERS), await makeGroup(client, MEMBERS)];
+    for (const { id } of groups) await sendTo(client, id, '@writer hi');
+    const stopping = client.call('profiles.stop', { name: 'writer' }, PATIENCE_MS);
+    for (const _ of STOPPING) {
+      await orchestrators.death(DEATH_MS);
+      await orchestrators.succeed();
+    }
+    expect(await stopping).toMatchObject({ ok: true, status: { state: 'stopped' } });
+    for (const { id } of groups)
+      expect(await getGroup(client, id)).toMatchObject({ runState: { state: 'aborted' } });
+  } finally {
+    gate.open();
+    await orchestrators.end();
+  }
+}, 60_000);
+
 /** Every point as often as the others, in an order and at passes that the seed decides. */
 function deathsBy(random: () => number): Death[] {
-  const points = messagePoints.filter((point) => point !== 'service-starts');
+  const points = faultPoints.filter((point) => point !== 'service-starts');
   return Array.from({ length: DEATHS }, (_, index) => ({
     order: random(),
     point: points[index % points.length] ?? 'committed',

@@ -161,7 +161,9 @@ describe('connect', () => {
       error: { code: 'PROFILE_START_FAILED', retryable: true },
     });
     writeFileSync(join(folder, 'config.json'), 'not JSON');
-    expect(await connect(bot)).toMatchObject({ error: { message: expect.stringMatching(/config\.json/) } });
+    expect(await connect(bot)).toMatchObject({
+      error: { message: expect.stringMatching(/config\.json/) },
+    });
     await until(() => connections().length === 7);
     const told = [{ state: 'starting' }, { message: expect.any(String) }, { state: 'error' }];
     expect(connections().slice(1)).toEqual([...told, ...told]);
