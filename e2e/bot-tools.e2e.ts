@@ -80,6 +80,7 @@ describe('tools of a bot', () => {
         ({ type, data }) =>
           type !== 'agent' &&
           type !== 'exec.approval.closed' &&
+          type !== 'needsInput' &&
           JSON.stringify(data).includes(chat.sessionKey),
       );
       expect(steps).toMatchObject([
@@ -202,6 +203,30 @@ describe('tools of a bot', () => {
     );
     await expect(requests.decide('0123456789abcdef', 'deny')).rejects.toMatchObject(NOT_FOUND);
     await expect(requests.answer('0123456789abcdef', 'x')).rejects.toMatchObject(NOT_FOUND);
+  });
+
+  it('what a bot needs a person for is told, and is in its status and its sessions', async () => {
+    const { chat, requests } = conversing(world);
+    const { client } = world;
+    const watcher = await world.connect();
+    await watcher.call('profiles.list');
+    world.models.script('writer', [ask('Tea or coffee?'), 'Thanks.']);
+    const { runId } = await chat.send('Ask');
+    const { id } = await requests.question(chat.sessionKey);
+    const { statuses } = await client.call('profiles.statuses');
+    const needsInput = statuses.find(({ profile }) => profile === 'writer')?.needsInput;
+    const needed = { kind: 'question', since: expect.any(Number), count: 1 };
+    expect(needsInput).toEqual({ sessionKey: chat.sessionKey, ...needed });
+    const { sessions } = await client.rpc('writer', 'sessions.list');
+    expect(sessions.find(({ key }) => key === chat.sessionKey)?.needsInput).toEqual(needed);
+    await requests.answer(id, 'Tea');
+    await chat.terminal(runId);
+    const told = () =>
+      watcher.events.flatMap(({ event, data }) =>
+        event === 'profile.event' && data?.type === 'needsInput' ? [data.data.needsInput] : [],
+      );
+    await until(() => told().length === 2, 5_000, 'it is not told');
+    expect(told()).toEqual([needsInput, null]);
   });
 
   it('the policy is taken by exact keys, straight also in part, and holds at once', async () => {
