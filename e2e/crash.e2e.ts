@@ -102,7 +102,7 @@ it('a bot is stopped after its groups, wherever in that an orchestrator dies', a
     const groups = [await makeGroup(client, MEMBERS), await makeGroup(client, MEMBERS)];
     for (const { id } of groups) await sendTo(client, id, '@writer hi');
     const stopping = client.call('profiles.stop', { name: 'writer' }, PATIENCE_MS);
-    for (const _ of STOPPING) {
+    for (let count = 0; count < STOPPING.length; count++) {
       await orchestrators.death(DEATH_MS);
       await orchestrators.succeed();
     }

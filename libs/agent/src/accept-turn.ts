@@ -4,7 +4,7 @@ import {
   acceptRun,
   claimRun,
   findRun,
-  isStopped,
+  stoppedByOwner,
   type Claim,
   type NewRun,
   type Run,
@@ -37,6 +37,7 @@ export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accep
   if (acceptance.kind === 'gone') {
     throw new ContractError('PROFILE_NOT_FOUND', `The bot ${bot.name} does not exist.`);
   }
+  if (acceptance.kind === 'stopped') throw stoppedByOwner();
   const { run } = acceptance;
   if (acceptance.kind === 'known') {
     return {
@@ -53,8 +54,8 @@ export function acceptTurn(bot: Bot, wanted: NewRun, claim: Claim | null): Accep
 }
 
 /**
- * Takes a step of a group; a stopped bot fails it. Whether it is new or known, what it has come to is told again: a repeated acceptance or end
- * changes nothing at the group.
+ * Takes a step of a group; a stopped bot fails it. Whether it is new or known, what it has come to is told again: a
+ * repeated acceptance or end changes nothing at the group.
  */
 export async function acceptStep(
   bot: Bot,
@@ -64,10 +65,6 @@ export async function acceptStep(
   return bot.database.write(() => {
     // Made now: waiting for the file may have taken longer than a claim stands.
     const claimed = claim();
-    if (isStopped(bot.database) && !findRun(bot.database, step.stepKey)) {
-      failStopped(bot, step, claimed.at);
-      return null;
-    }
     const at = afterRemovals(bot, step, claimed.at);
     const acceptance = acceptRun(
       bot.database,
@@ -75,6 +72,10 @@ export async function acceptStep(
     );
     // Of a bot that is being deleted the group is stopped, which says more than an answer could.
     if (acceptance.kind === 'conflict' || acceptance.kind === 'gone') return null;
+    if (acceptance.kind === 'stopped') {
+      failStopped(bot, step, at);
+      return null;
+    }
     const { run } = acceptance;
     if (acceptance.kind === 'known') {
       tellAgain(bot, run);

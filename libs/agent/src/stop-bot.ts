@@ -48,6 +48,7 @@ export function stopsGivenBefore({ database }: Bot, before: number): PendingStop
 export function stopBot(bot: Bot, at: number): Run[] {
   const { database } = bot;
   const open = allOpenRuns(database);
+  // Also of one that nobody drives now: who takes it up ends it, with what its dead attempt had begun.
   for (const { runId } of open) requestAbort(database, runId, null, at);
   for (const run of open) if (run.state === 'accepted') endUnbegun(bot, run, at);
   if (bot.name !== DEFAULT_BOT) {

@@ -6,7 +6,7 @@ import {
   type ReceivedCommand,
 } from '@flowly/delivery';
 import { describeBot, noSuchBot, type OpenBot } from '@flowly/directory';
-import { decideDeletion, type Deletion } from '@flowly/store';
+import { decideDeletion, isStopped, type Deletion } from '@flowly/store';
 import { carryOn, emptyTheTrash } from '../deletion/deletion';
 import { deletionOf, openBot, openBotIfThere, type Runner } from '../runner';
 import { answeredBefore } from './answered-before';
@@ -18,7 +18,10 @@ export function prepareDeletion(runner: Runner): CommandHandler {
     refuseDefault(name);
     const bot = await openBot(runner, name);
     const issued = await runner.bus.confirmations.issue(bot.botId);
-    return { result: { ...issued, profile: describeBot(bot) }, after: AFTER_NOTHING };
+    return {
+      result: { ...issued, profile: describeBot(bot, isStopped(bot.database)) },
+      after: AFTER_NOTHING,
+    };
   };
 }
 

@@ -3,13 +3,14 @@ import { ContractError, type GroupsStopped } from '@flowly/contract';
 import { AFTER_NOTHING, decideOnce } from '@flowly/delivery';
 import { removePendingStop, type Run } from '@flowly/store';
 import { statusOf } from '../bot-status';
-import { openBotIfThere, type Runner } from '../runner';
+import { deletionOf, openBotIfThere, type Runner } from '../runner';
 import { wakeTurn } from './wake-turn';
 
 /** The groups have let go of a bot that its owner stops: now it is stopped itself, and the call is answered. */
 export async function processGroupsStopped(runner: Runner, job: GroupsStopped): Promise<void> {
   const bot = await openBotIfThere(runner, job.bot);
-  if (bot?.botId !== job.botId) return answerGone(runner, job);
+  const isThere = bot?.botId === job.botId && !deletionOf(bot);
+  if (!isThere) return answerGone(runner, job);
   const { database } = bot;
   let working: Run[] = [];
   await database.write(() =>

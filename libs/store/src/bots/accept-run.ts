@@ -4,7 +4,7 @@ import { takeRememberedAbort } from './abort-run';
 import { isBeingDeleted } from './deleting';
 import { findRun, readRun, type HostFields, type Run, type RunStep } from './run';
 import { touchSession } from './session';
-import { assertNotStopped } from './stopped';
+import { isStopped } from './stopped';
 
 export interface NewRun {
   runId: string;
@@ -28,19 +28,20 @@ export type Acceptance =
   | { kind: 'known'; run: Run }
   | { kind: 'conflict' }
   /** The bot is being deleted. */
-  | { kind: 'gone' };
+  | { kind: 'gone' }
+  /** The bot was stopped by its owner. */
+  | { kind: 'stopped' };
 
 /**
  * Writes the receipt of a run before any work (bots.md §3.3), and the session if it is new. A step of
  * a group repeats under its id alone. The message joins the history when the run first starts, so
  * that the history is in the order in which turns run. Only inside `database.write`.
- * @throws ContractError PROFILE_STOPPED for a new run of a stopped bot
  */
 export function acceptRun(database: Database, wanted: NewRun): Acceptance {
   if (isBeingDeleted(database)) return { kind: 'gone' };
   const known = findRun(database, wanted.runId);
   if (known) return isRepeat(known, wanted) ? { kind: 'known', run: known } : { kind: 'conflict' };
-  assertNotStopped(database);
+  if (isStopped(database)) return { kind: 'stopped' };
   touchSession(database, wanted.sessionKey, wanted.at);
   const abortedBefore = takeRememberedAbort(database, wanted.runId, wanted.sessionKey);
   return { kind: 'new', run: insert(database, wanted, abortedBefore), abortedBefore };

@@ -46,7 +46,7 @@ describe('the stop of a bot', () => {
   it('lets nothing be accepted that is new; what is known stays known', async () => {
     await accept(database, 'before');
     await save(true);
-    await expect(accept(database, 'after')).rejects.toMatchObject({ code: 'PROFILE_STOPPED' });
+    expect(await accept(database, 'after')).toEqual({ kind: 'stopped' });
     expect(await accept(database, 'before')).toMatchObject({ kind: 'known' });
     await save(false);
     expect(await accept(database, 'after')).toMatchObject({ kind: 'new' });

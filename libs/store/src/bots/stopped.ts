@@ -22,7 +22,11 @@ export function saveStopped(database: Database, stopped: boolean): void {
 
 /** @throws ContractError PROFILE_STOPPED */
 export function assertNotStopped(database: Database): void {
-  if (isStopped(database)) throw new ContractError('PROFILE_STOPPED', STOPPED_TEXT);
+  if (isStopped(database)) throw stoppedByOwner();
+}
+
+export function stoppedByOwner(): ContractError {
+  return new ContractError('PROFILE_STOPPED', STOPPED_TEXT);
 }
 
 /** For a reader. */
