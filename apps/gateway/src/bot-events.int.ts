@@ -1,5 +1,11 @@
 import type { LiveRun } from '@flowly/bus';
-import { botMethods, botStreamEventSchema, isObject } from '@flowly/contract';
+import {
+  botMethods,
+  botStreamEventSchema,
+  isBotMethod,
+  isObject,
+  straightMethods,
+} from '@flowly/contract';
 import { TestEdge, type TestGateway } from './test/gateway.harness';
 import { until, type TestClient } from './test/client.harness';
 
@@ -262,8 +268,9 @@ describe('events of bots', () => {
 
 describe('what binds a conversation', () => {
   const wires = Object.values(botMethods).map(({ wire }) => wire);
+  const straightWires = Object.values(straightMethods).map(({ wire }) => wire);
   const finals = async (bot: string, prefix: string) => {
-    for (const wire of wires) {
+    for (const wire of straightWires) {
       const sessionKey = `${prefix}${wire}`;
       await chat(bot, sessionKey, { state: 'final', runId: wire, sessionKey });
     }
@@ -289,13 +296,13 @@ describe('what binds a conversation', () => {
 
   it('is straight on the socket what shows it or adds to it', async () => {
     const client = await gateway.client();
-    for (const method of wires) await client.call(method, { sessionKey: `cli:${method}` });
+    for (const method of straightWires) await client.call(method, { sessionKey: `cli:${method}` });
     await client.call('chat.history', { sessionKey: 'cli:end' });
     await finals('default', 'cli:');
     await until(() => runsSeen(client).includes('end'));
     const binding = ['chat.history', 'chat.inflight', 'chat.send'];
     expect(runsSeen(client).sort()).toEqual(
-      [...wires, 'end'].filter((wire) => [...binding, 'end'].includes(wire)).sort(),
+      [...straightWires, 'end'].filter((wire) => [...binding, 'end'].includes(wire)).sort(),
     );
   });
 
@@ -306,9 +313,10 @@ describe('what binds a conversation', () => {
     const refused = /^(REMOTE_SESSION_DENIED|INVALID_PARAMS)$/;
     await client.call('profiles.list');
     for (const sessionKey of internal)
-      for (const method of wires) {
+      for (const method of straightWires) {
         const params = { sessionKey, key: sessionKey, message: 'x', model: 'm' };
         expect(await client.code(method, params)).toMatch(refused);
+        if (!isBotMethod(method)) continue;
         for (const name of ['default', 'writer'])
           expect(await client.code('profiles.rpc', { name, method, params })).toMatch(refused);
       }
