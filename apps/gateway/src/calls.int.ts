@@ -121,6 +121,34 @@ describe('calls for bots', () => {
     expect(edge.services.served).toHaveLength(0);
   });
 
+  it('G274, G276: bring files with what is known of them and no more, addresses as they are', async () => {
+    const draft = { fileName: 'draft.txt', mimeType: 'text/plain', content: 'SGVsbG8=' };
+    const cdnUrl = 'https://cdn.example.com/media/draft.png?signature=opaque';
+    const away = { fileName: 'draft.png', mimeType: 'image/png', cdnUrl };
+    const attachments = [{ ...draft, thumbnail: 'dA==', s3Key: 'k' }, away];
+    await client.call('profiles.rpc', rpc('chat.send', { sessionKey: 'ios:a', attachments }));
+    expect(last().params).toMatchObject({ attachments: [draft, away] });
+  });
+
+  it('G278: hold a file to the limit that is set', async () => {
+    const small = await edge.gateway({ limits: { attachmentBytes: 4 } });
+    const one = await small.client();
+    const send = (content: string) => {
+      const attachments = [{ fileName: 'a.txt', content }];
+      return one.code('profiles.rpc', rpc('chat.send', { sessionKey: 'ios:a', attachments }));
+    };
+    expect(await send('SGVsbA==')).toBe('no error');
+    expect(await send('SGVsbG8=')).toBe('REQUEST_TOO_LARGE');
+    expect(await send('not base64!')).toBe('INVALID_PARAMS');
+    await one.end();
+  });
+
+  it('G280: ask for a part of a file by what is known alone', async () => {
+    const part = { mediaId: 'generated-image.png', offset: 1_024, length: 1_048_576 };
+    await client.call('profiles.rpc', rpc('media.read', { ...part, ignored: true }));
+    expect(last().params).toEqual(part);
+  });
+
   it('straight on the socket mean the default bot, in a session of the client', async () => {
     await client.call('chat.send', { message: 'hi', expectedBotId: 'mine' });
     expect(last()).toMatchObject({

@@ -7,6 +7,7 @@ import type { Bot } from './bot';
 import { conversation } from './context';
 import { filesToGive } from './given-files';
 import type { LiveTurns } from './live-turns';
+import { modelCall } from './model-call';
 import { resetForTakeover } from './takeover';
 import { TestWeb } from './web.harness';
 
@@ -112,14 +113,18 @@ it('what does not fit the model’s window is left out, and the history keeps it
 });
 
 it('a long session is read back only as far as the window reaches, and begins with a question', async () => {
-  for (let n = 0; n < 60; n++) {
-    await accept(bot, send(`q${n}`, { message: 'q'.repeat(500) }), null);
-    const run = await claimed(bot, `q${n}`, turns);
-    bot.database.run(`UPDATE runs SET state = 'completed' WHERE run_id = ?`, run.runId);
-  }
-  const call = await ask('last', []);
-  expect(call?.messages[0]?.role).toBe('user');
-  expect(call?.messages.length).toBeLessThan(50);
+  await accept(bot, send('r1', { message: 'first' }), null);
+  const run = await claimed(bot, 'r1', turns);
+  bot.database.run(
+    `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1001)
+     INSERT INTO messages(session_key, run_id, role, payload, created_at)
+     SELECT ?, 'old', iif(i % 2, 'assistant', 'user'), json_object('text', hex(zeroblob(100))), 1 FROM n`,
+    SESSION,
+  );
+  const { messages } = await modelCall(bot, run, world.settings.media);
+  expect(messages[0]?.role).toBe('user');
+  expect(messages.length).toBeGreaterThan(50);
+  expect(messages.length).toBeLessThan(300);
 });
 
 it('the end says what the model was given', async () => {

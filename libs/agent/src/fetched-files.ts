@@ -18,7 +18,6 @@ export async function bringFiles(turn: Turn): Promise<void> {
   const brought = await Promise.all(
     files.map((file, place) => (isHere(file) ? file : bring(turn, media, file, place))),
   );
-  if (signals.abort.aborted) throw new TurnOver();
   if (brought.every((file, place) => file === files[place])) return;
   const isOurs = await bot.database.write(() => setRunFiles(bot.database, run, brought));
   if (isOurs) return;

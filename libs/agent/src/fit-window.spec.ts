@@ -81,11 +81,13 @@ it('of what the newest message began it keeps the newest calls', () => {
   expect(texts(fitted)).toEqual(['asked', '', 'two']);
 });
 
-it('the newest message stays, however large', () => {
+it('the newest message stays, however large, with the newest call and the beginning of its results', () => {
   const asked = user('x'.repeat(9_000));
-  expect(fitWindow([user('a'), said('b'), asked, call('1'), result('1', 'r')], 10)).toEqual([
-    asked,
-  ]);
+  expect(fitWindow([user('a'), said('b'), asked], 10)).toEqual([asked]);
+  const long = result('2', 'y'.repeat(9_000));
+  const fitted = fitWindow([user('a'), asked, call('1'), result('1', 'r'), call('2'), long], 10);
+  expect(fitted.slice(0, 2)).toEqual([asked, call('2')]);
+  expect(fitted[2]?.content).toMatch(/^y{900}\n\[The rest was left out to save room\.\]$/);
   expect(fitWindow([], 0)).toEqual([]);
 });
 
@@ -99,12 +101,13 @@ const turn = fc.oneof(
 );
 const conversation = fc.array(turn, { maxLength: 12 }).map((turns) => turns.flat());
 
-it('is never over its budget unless the newest message alone is, keeps the order and each result with its call', () => {
+it('is never over its budget unless the newest message and call alone are, keeps the order and each result with its call', () => {
   fc.assert(
     fc.property(conversation, fc.integer({ min: -10, max: 6_000 }), (messages, budget) => {
       const fitted = fitWindow(messages, budget);
       const asked = messages.findLast(({ role }) => role === 'user');
-      const least = asked ? messageTokens(asked) : 0;
+      const newest = messages.slice(messages.findLastIndex(({ role }) => role !== 'tool'));
+      const least = tokens([...(asked && !newest.includes(asked) ? [asked] : []), ...newest]);
       expect(tokens(fitted)).toBeLessThanOrEqual(Math.max(budget, least));
       if (asked) expect(fitted).toContain(asked);
       const places = fitted.map((message) => messages.findIndex((each) => isOf(message, each)));

@@ -31,8 +31,10 @@ export interface ModelCall {
 
 /** Messages that are read at once: a long session is read only as far back as the model's window reaches. */
 const PAGE = 100;
-/** What of the window is for the conversation; the rest is for the answer, and for what a guess may miss. */
+/** What of the window is for the question; the rest is for the answer, and for what a guess may miss. */
 const SHARE = 2 / 3;
+/** What is for the conversation however large the system prompt is: without it there were no sense in asking. */
+const LEAST_SHARE = 1 / 4;
 
 /**
  * Builds a turn's call from the bot's files as they are now (bots.md §1) and its session. The model: the send's, else the
@@ -47,7 +49,7 @@ export async function modelCall(
   const target = modelTarget(bot, run);
   const soul = readSoul(bot.folder).trim();
   const window = contextWindow(target);
-  const stored = remembered(bot, run.sessionKey, roomIn(window));
+  const stored = remembered(bot, run.sessionKey, roomFor(window));
   const given = await filesToGive(bot, run, stored, groupMedia);
   return {
     target,
@@ -75,9 +77,9 @@ export function modelTarget(bot: Bot, run: Run): ModelTarget {
   };
 }
 
-/** Tokens that the system prompt, the tools and the conversation may take together. */
-export function roomIn({ tokens }: ContextWindow): number {
-  return Math.floor(tokens * SHARE);
+/** Tokens for what was said, where the system prompt and the tools take so many. */
+export function roomFor({ tokens }: ContextWindow, taken = 0): number {
+  return Math.floor(Math.max(tokens * SHARE - taken, tokens * LEAST_SHARE));
 }
 
 function chosenProvider(bot: Bot): ResolvedProvider {

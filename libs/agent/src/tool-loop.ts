@@ -10,7 +10,7 @@ import {
 import { addRunStep, markSideEffects, type RunStepMessage } from '@flowly/store';
 import { askPerson } from './ask-person';
 import { fitWindow } from './fit-window';
-import { roomIn, type ModelCall } from './model-call';
+import { roomFor, type ModelCall } from './model-call';
 import { failed, type Tool, type ToolResult, type ToolUse } from './tools/tool';
 import { toolsWithout } from './tools';
 import { TurnOver, type Turn } from './turn-context';
@@ -37,7 +37,8 @@ export class ToolLoop {
   ) {
     this.tools = toolsWithout(turn.run.disabledTools);
     this.events = new TurnEvents(turn.bot, turn.run);
-    this.room = roomIn(call.window) - textTokens(call.system ?? '') - toolsTokens(this.tools);
+    const taken = textTokens(call.system ?? '') + toolsTokens(this.tools);
+    this.room = roomFor(call.window, taken);
   }
 
   /** Resolves when the answer's last words are in the pump. @throws ModelFailure, ModelAborted, TurnOver */

@@ -12,6 +12,7 @@ describe('a media id', () => {
     '..',
     '../secret',
     '.hidden',
+    'a..png',
     'folder/file.png',
     'folder\\file.png',
     'bad\n.png',

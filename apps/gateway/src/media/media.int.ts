@@ -84,6 +84,7 @@ describe('with a data folder', () => {
     ['?id=../secret.png', 400, 'invalid id'],
     ['?id=..%2Fsecret.png', 400, 'invalid id'],
     ['?id=.hidden', 400, 'invalid id'],
+    ['?id=a..png', 400, 'invalid id'],
     ['?id=a.png%00', 400, 'invalid id'],
     ['?id=link.png', 403, 'forbidden'],
     ['?id=folder.png', 403, 'forbidden'],
