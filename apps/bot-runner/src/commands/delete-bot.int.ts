@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { StepGiven } from '@flowly/contract';
-import { acceptRun, claimRun, findRun, outboxSpan, readDeletion } from '@flowly/store';
+import { acceptRun, claimRun, findRun, outboxSpan, readDeletion, saveStopped } from '@flowly/store';
 import { z } from 'zod';
 import { openBot, openBotIfThere, type Runner } from '../runner';
 import { call, RunnerWorld, until } from '../runner.harness';
@@ -208,6 +208,9 @@ it('is for nobody already when only its database knows', async () => {
   await expect(
     call(runner, 'chat.history', { sessionKey: SESSION }, { bot: { name: 'writer' } }),
   ).rejects.toMatchObject(refused('PROFILE_NOT_FOUND'));
+  expect(await call(runner, 'bots.list', {})).toMatchObject({
+    result: { profiles: [{ name: 'default' }] },
+  });
   expect(await call(runner, 'bots.statuses', {})).toMatchObject({
     result: { statuses: [{ profile: 'default' }] },
   });
@@ -322,4 +325,17 @@ it('a call whose runner died when the folder was moved is answered once it comes
     await call(runner, 'bots.create', { name: 'writer' });
   }
   await until(() => deletions().length === 2);
+});
+
+it('a bot that its owner has stopped can be deleted, and its groups’ steps are not answered', async () => {
+  const { database } = await openBot(runner, 'writer');
+  await database.write(() => saveStopped(database, true));
+  await commit(await prepare());
+  await processTurn(runner, { body: step('step-4') });
+  expect(findRun(database, 'step-4')).toBeNull();
+  const bot = { name: 'writer' };
+  for (const method of ['bots.connect', 'bots.stop'])
+    await expect(call(runner, method, bot)).rejects.toMatchObject(refused('PROFILE_NOT_FOUND'));
+  await left();
+  expect(folders()).toEqual(['.trash']);
 });

@@ -1,4 +1,4 @@
-import { hostMethods, parseParams } from '@flowly/contract';
+import { ContractError, hostMethods, parseParams, type BotDescriptor } from '@flowly/contract';
 import { AFTER_NOTHING, type CommandHandler } from '@flowly/delivery';
 import { describeBot, settingsOf, type Bot } from '@flowly/directory';
 import { isStopped } from '@flowly/store';
@@ -9,10 +9,8 @@ import { deletionOf, type Runner } from '../runner';
 export function listBots(runner: Runner): CommandHandler {
   const { directory, hostId } = runner;
   return async () => {
-    const described = directory
-      .list()
-      .map(async (bot) => describeBot(bot, await isStoppedByUser(runner, bot)));
-    return { result: { hostId, profiles: await Promise.all(described) }, after: 'newest' };
+    const bots = await Promise.all(directory.list().map((bot) => listed(runner, bot)));
+    return { result: { hostId, profiles: bots.flat() }, after: 'newest' };
   };
 }
 
@@ -35,12 +33,14 @@ export function botSettings({ directory }: Runner): CommandHandler {
   };
 }
 
-/** A bot whose database cannot be opened is listed nevertheless. */
-async function isStoppedByUser({ openBots, log }: Runner, { name }: Bot): Promise<boolean> {
+/** A bot whose database cannot be opened is listed nevertheless; one that is being deleted is not. */
+async function listed({ openBots, log }: Runner, bot: Bot): Promise<BotDescriptor[]> {
   try {
-    return isStopped((await openBots.open(name)).database);
+    const opened = await openBots.open(bot.name);
+    return deletionOf(opened) ? [] : [describeBot(bot, isStopped(opened.database))];
   } catch (error) {
-    log.error({ err: error, bot: name }, 'a bot cannot be opened');
-    return false;
+    if (error instanceof ContractError && error.code === 'PROFILE_NOT_FOUND') return [];
+    log.error({ err: error, bot: bot.name }, 'a bot cannot be opened');
+    return [describeBot(bot, false)];
   }
 }
