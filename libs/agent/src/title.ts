@@ -30,12 +30,14 @@ export async function makeTitle(
 
 /** Gives a session its title by rule, if it still has none. */
 export async function makeTitleByRule(bot: Bot, sessionKey: string): Promise<void> {
-  const untitled = findUntitled(bot.database, sessionKey);
+  const untitled = bot.database.isOpen ? findUntitled(bot.database, sessionKey) : null;
   if (untitled !== null) await save(bot, untitled, null);
 }
 
 async function save(bot: Bot, untitled: Untitled, title: string | null): Promise<void> {
   const { database } = bot;
+  // Its bot was deleted meanwhile.
+  if (!database.isOpen) return;
   await database.tidy(() =>
     saveTitle(database, untitled, title ?? titleFromQuestion(untitled.question)),
   );

@@ -96,7 +96,7 @@ export function newestBegunRun(database: Database, sessionKey: string): Run | nu
   return parsed(
     database.get(
       `SELECT * FROM runs WHERE run_id =
-         (SELECT run_id FROM messages WHERE session_key = ? ORDER BY id DESC LIMIT 1)`,
+         (SELECT run_id FROM messages WHERE session_key = ? AND run_id IS NOT NULL ORDER BY id DESC LIMIT 1)`,
       sessionKey,
     ),
   );
