@@ -39,46 +39,35 @@ it.each<[Way, string]>([
     const seed = seedOfThisRun();
     const random = randomBy(seed);
     const chat = converse(way, bot);
+    const texts = [words('first', 25), words('second', 15), words('last', 40)] as const;
+    const joinedAll = new Gate();
     world.models.script(bot, [
-      exec(words('first', 25), 'echo one', 'echo two'),
-      exec(words('second', 15), 'echo three'),
-      { text: words('last', 40), tokenDelayMs: 4 },
+      exec(texts[0], 'echo one', 'echo two'),
+      exec(texts[1], 'echo three'),
+      { text: [...texts[2].split(/(?<= )/), joinedAll.opened, 'end'], tokenDelayMs: 4 },
     ]);
     const windows = await Promise.all(Array.from({ length: WINDOWS }, () => world.connect()));
     const first = await Joined.by(chat);
     const { runId } = await chat.send('Tell me');
-    const frames = () => chat.client.events.filter(({ event }) => event !== 'tick').length;
-    const begun = frames();
+    const said = () => chat.pieces(runId).join('').length;
     const joins = windows.map(async (client) => {
+      const moments = Array.from({ length: JOINS }, () => random() * texts.join('').length);
       const joined: Joined[] = [];
-      const moments = Array.from({ length: JOINS }, () => Math.floor(random() * 60)).sort(
-        (a, b) => a - b,
-      );
-      for (const moment of moments) {
-        await until(
-          () => frames() - begun >= moment || chat.terminals(runId).length > 0,
-          10_000,
-          'no event',
-        );
+      for (const moment of moments.sort((a, b) => a - b)) {
+        await until(() => said() >= moment, 10_000, 'the answer does not go on');
         joined.push(await Joined.by(chat.through(client)));
       }
-      await chat
-        .through(client)
-        .terminal(runId)
-        .catch(() => undefined);
       return joined;
     });
+    const joined = (await Promise.all(joins)).flat();
+    joinedAll.open();
     const final = textOf(await chat.terminal(runId, 20_000));
+    for (const client of windows) await chat.through(client).terminal(runId);
     const whole = first.shows(runId);
     expect(whole).toMatchObject({ text: final, steps: { length: 5 } });
     expect(Object.values(whole.tools)).toEqual(['completed', 'completed', 'completed']);
-    let during = 0;
-    for (const joined of (await Promise.all(joins)).flat()) {
-      if (joined.isTooLateFor(runId)) continue;
-      during++;
-      expect({ seed, ...joined.shows(runId) }).toEqual({ seed, ...whole });
-    }
-    expect(during).toBeGreaterThan(WINDOWS);
+    expect(joined).toHaveLength(WINDOWS * JOINS);
+    for (const each of joined) expect({ seed, ...each.shows(runId) }).toEqual({ seed, ...whole });
   },
 );
 
@@ -177,21 +166,22 @@ it('is whole again after Redis lost its data', async () => {
 
 it('is the new attempt after the runner died', async () => {
   const chat = converse();
-  const gate = new Gate();
+  const [died, joinedAll] = [new Gate(), new Gate()];
   world.models.script('writer', [
-    { text: ['half an ', gate.opened] },
-    { text: words('whole', 20), tokenDelayMs: 5 },
+    { text: ['half an ', died.opened] },
+    { text: ['the ', 'whole ', joinedAll.opened, 'answer'] },
   ]);
   const { runId } = await chat.send('Hello');
   await chat.shows(runId, 'half an ');
+  const later = chat.through(await world.connect());
   const joins = [await Joined.by(chat)];
   await world.system.service('bot-runner').restart();
   joins.push(await Joined.by(chat));
-  await until(() => chat.pieces(runId).join('').includes('whole-3'), 20_000, 'no new attempt');
-  joins.push(await Joined.by(chat.through(await world.connect())));
-  expect(textOf(await chat.terminal(runId, 20_000))).toBe(words('whole', 20));
-  gate.open();
-  await joins[2]?.ended(runId);
-  for (const joined of joins)
-    expect(joined.shows(runId)).toMatchObject({ text: words('whole', 20) });
+  await until(() => chat.pieces(runId).join('').endsWith('whole '), 20_000, 'no new attempt');
+  joins.push(await Joined.by(later));
+  joinedAll.open();
+  expect(textOf(await chat.terminal(runId, 20_000))).toBe('the whole answer');
+  await later.terminal(runId);
+  died.open();
+  for (const joined of joins) expect(joined.shows(runId).text).toBe('the whole answer');
 });

@@ -21,16 +21,6 @@ export class Joined {
     return new Joined(chat, result, eventsBeforeAnswer(chat.client));
   }
 
-  /** Whether the terminal came before the answer, which then showed nothing of the run. */
-  isTooLateFor(runId: string): boolean {
-    return this.result.inflight === null && this.eventsOf(runId).length === 0;
-  }
-
-  /** The terminal of a run that was under way has come here. */
-  async ended(runId: string): Promise<void> {
-    await this.chat.terminal(runId);
-  }
-
   /** What the window shows of a run now: its live text, its steps, the state of its tools. */
   shows(runId: string) {
     const { inflight } = this.result;
