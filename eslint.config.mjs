@@ -35,6 +35,7 @@ const mayImport = {
   gateway: ['contract', 'bus', 'service'],
   'group-orchestrator': libsBut('agent', 'models'),
   'bot-runner': libs,
+  cli: ['contract', 'store', 'directory', 'bus', 'delivery', 'tools'],
   tools: ['contract'],
   e2e: ['contract'],
 };

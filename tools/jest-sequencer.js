@@ -8,6 +8,7 @@ const LONG = [
   'services-gone.e2e',
   'kills-and-stops.e2e',
   'group-files-life.e2e',
+  'command-line.e2e',
   'chat-takeover.e2e',
   'kills-together.e2e',
   'start.int',

@@ -44,6 +44,9 @@ const refused: Case[] = [
   { file: 'apps/gateway/src/x.ts', imports: '@flowly/store' },
   { file: 'apps/group-orchestrator/src/x.ts', imports: '@flowly/agent' },
   { file: 'apps/bot-runner/src/x.ts', imports: '@flowly/testing' },
+  { file: 'apps/cli/src/x.ts', imports: '@flowly/agent' },
+  { file: 'apps/cli/src/x.ts', imports: '@flowly/service' },
+  { file: 'libs/directory/src/x.ts', imports: '@flowly/tools/lock.mjs' },
   { file: 'libs/groups/src/x.spec.ts', imports: '@flowly/store' },
 ];
 
@@ -58,6 +61,8 @@ const allowed: Case[] = [
   { file: 'apps/group-orchestrator/src/x.ts', imports: '@flowly/store' },
   { file: 'apps/group-orchestrator/src/x.ts', imports: '@flowly/prices' },
   { file: 'apps/bot-runner/src/x.ts', imports: '@flowly/agent' },
+  { file: 'apps/cli/src/x.ts', imports: '@flowly/directory' },
+  { file: 'apps/cli/src/x.ts', imports: '@flowly/tools/lock.mjs' },
   { file: 'libs/groups/src/x.spec.ts', imports: '@flowly/testing' },
   { file: 'libs/store/src/x.int.ts', imports: '@flowly/testing' },
 ];

@@ -4,10 +4,12 @@ import path from 'node:path';
 import { livingLeftovers } from './leftovers.mjs';
 import { ping } from './resp.mjs';
 
+/** @typedef {Pick<import('./libraries.mjs').Libraries, 'BusKeys' | 'connectRedis' | 'readHeartbeats'>} BusParts */
+
 /**
  * @param {string} home
  * @param {NodeJS.ProcessEnv} env
- * @param {import('./libraries.mjs').Libraries} libraries
+ * @param {BusParts} libraries
  * @param {(line: string) => void} say
  * @returns {Promise<string[]>} their names
  */
@@ -26,7 +28,7 @@ export async function runningServices(home, env, libraries, say) {
 /**
  * @param {string} url
  * @param {string} hostId
- * @param {import('./libraries.mjs').Libraries} libraries
+ * @param {BusParts} libraries
  */
 async function beating(url, hostId, { BusKeys, connectRedis, readHeartbeats }) {
   const redis = connectRedis(url, 'restore');

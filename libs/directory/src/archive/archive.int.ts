@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { pack, type Headers } from 'tar-stream';
-import { addToOutbox, acceptRun, openBotStore, outboxSpan } from '@flowly/store';
+import { addToOutbox, acceptRun, openBotStore, outboxSpan, saveStopped } from '@flowly/store';
 import type { Bot } from '../directory';
 import { HomeFixture } from '../home-fixture';
 import { exportBot } from './export-bot';
@@ -171,6 +171,12 @@ describe('a template', () => {
 describe('a backup', () => {
   it('restores the bot as it was; what its database tells from then on is not taken for told', async () => {
     const bot = await writer();
+    const database = await openBotStore({ ...bot, busyMs: 1_000 });
+    await database.write(() => {
+      database.run("INSERT INTO settings VALUES ('deleting', '{}'), ('stopping', '[]')");
+      saveStopped(database, true);
+    });
+    database.close();
     const { to, kind } = await exported('writer', { password: PASSWORD });
     expect(kind).toBe('backup');
     expect(readFileSync(to).includes(KEY)).toBe(false);
@@ -186,6 +192,9 @@ describe('a backup', () => {
     const { rows, outbox, id } = await count(back, 'SELECT session_key FROM runs ORDER BY seq');
     expect(rows).toHaveLength(2);
     expect(outbox).toBeNull();
+    const settings = await count(back, 'SELECT key FROM settings ORDER BY key');
+    const kept = ['exec.policy', 'generation', 'stopped'].map((key) => ({ key }));
+    expect(settings.rows).toEqual(kept);
     expect(id).toMatch(new RegExp(`^bot:${bot.botId}@[0-9a-f-]{36}$`));
   });
 

@@ -8,6 +8,7 @@ import type { Database } from '../core/database';
 import { BOT_DATABASE, openBotStore } from './bot-store';
 import { forgetDeletion } from './deleting';
 import { beginGeneration } from './generation';
+import { forgetPendingStops } from './stopped';
 
 const BUSY_MS = 5_000;
 
@@ -52,6 +53,7 @@ export async function settleBotStore(
     await database.write(() => {
       database.exec('DELETE FROM ext_outbox; DELETE FROM ext_commands');
       forgetDeletion(database);
+      forgetPendingStops(database);
       if (isAnother) forgetOwner(database);
       beginGeneration(database);
     });

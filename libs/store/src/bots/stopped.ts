@@ -73,6 +73,11 @@ export function removePendingStop(database: Database, commandId: string): void {
   saveSetting(database, STOPPING, pendingBut(database, commandId));
 }
 
+/** Nobody waits for the stops of a copy that is put back. Only inside `database.write`. */
+export function forgetPendingStops(database: Database): void {
+  database.run('DELETE FROM settings WHERE key = ?', STOPPING);
+}
+
 function pendingBut(database: Database, commandId: string): PendingStop[] {
   return pendingStops(database).filter(({ command }) => command.id !== commandId);
 }
