@@ -251,6 +251,46 @@ it('chat.command, and what old clients ask for, are there straight on the socket
   }
 });
 
+it('chat.undo, chat.retry and chat.clear take words back, start nothing, and wait for no turn', async () => {
+  const { client, models } = world;
+  const sessionKey = 'cli:words';
+  const chat = new Conversation(client, sessionKey, 'straight', 'default');
+  for (const message of ['one', 'two', 'three']) {
+    const { runId } = await chat.send(message);
+    await chat.terminal(runId);
+  }
+  const asked = models.calls.length;
+  const left = async () => (await client.call('chat.history', { sessionKey })).messages.length;
+  expect(await client.call('chat.retry', { sessionKey })).toEqual({
+    ok: true,
+    text: 'three',
+    removed: 2,
+  });
+  expect(await client.call('chat.undo', { sessionKey })).toEqual({ ok: true, removed: 2 });
+  expect(await left()).toBe(2);
+  expect(models.calls).toHaveLength(asked);
+
+  const gate = new Gate();
+  models.script('default', [{ gate: gate.opened, text: 'late' }]);
+  const { runId } = await chat.send('wait');
+  for (const method of ['chat.retry', 'chat.undo', 'chat.clear'])
+    expect(await codeOf(straight(method, { sessionKey }))).toBe('SESSION_BUSY');
+  gate.open();
+  await chat.terminal(runId);
+
+  expect(await client.call('chat.clear', { sessionKey })).toEqual({ ok: true, removed: 4 });
+  expect(await left()).toBe(0);
+  expect(await client.call('chat.undo', { sessionKey })).toEqual({ ok: false, removed: 0 });
+  const nothing = { ok: false, text: '', removed: 0 };
+  expect(await client.call('chat.retry', { sessionKey })).toEqual(nothing);
+  for (const method of ['chat.retry', 'chat.undo', 'chat.clear']) {
+    expect(await codeOf(rpc(method, { sessionKey: 'ios:a' }))).toBe('METHOD_NOT_ALLOWED');
+    expect(await codeOf(straight(method, { sessionKey: 'desktop:profile-room:x' }))).toBe(
+      'REMOTE_SESSION_DENIED',
+    );
+  }
+});
+
 it('a call past its time goes on: PROFILE_RPC_TIMEOUT, and its effect is there', async () => {
   const { client, models } = world;
   const gate = new Gate();

@@ -8,7 +8,10 @@ const wiresOf = (fits: (wire: string) => boolean) =>
     .map(({ wire }) => wire)
     .filter(fits)
     .sort();
-const straightOnly = ['chat.command', 'artifacts.list', 'memory.review'];
+const straightOnly = [
+  ...['chat.clear', 'chat.command', 'chat.retry', 'chat.undo'],
+  ...['artifacts.list', 'memory.review'],
+];
 const socketOnly = ['health', 'system.capabilities', ...straightOnly];
 const isHost = (wire: string) => wire.startsWith('profiles.');
 

@@ -17,6 +17,7 @@ import { sendChat } from './send-chat';
 import { deleteSession, getSessionModel, setSessionModel } from './sessions';
 import { emptyList, readReceipt } from './straight-only';
 import { stopBotCommand } from './stop-bot';
+import { clearChat, retryChat, undoChat } from './take-back';
 
 /** One handler a command of bots; the start fails when one is missing or doubled. */
 export function botHandlers(runner: Runner): Map<string, CommandHandler> {
@@ -43,6 +44,9 @@ export function botHandlers(runner: Runner): Map<string, CommandHandler> {
     ['chat.abort', abortChat(runner)],
     ['media.read', readMedia(runner)],
     ['chat.command', readReceipt(runner)],
+    ['chat.clear', clearChat(runner)],
+    ['chat.undo', undoChat(runner)],
+    ['chat.retry', retryChat(runner)],
     ['artifacts.list', emptyList(runner, 'artifacts')],
     ['memory.review', emptyList(runner, 'items')],
     ['exec.approval.list', approvals(runner)],

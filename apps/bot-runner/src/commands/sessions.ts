@@ -32,7 +32,7 @@ export function deleteSession(runner: Runner): CommandHandler {
     let files: string[] = [];
     await database.write(() =>
       decideOnce(database, command, () => {
-        if (nextOpenRun(database, sessionKey)) throw busy();
+        requireIdle(database, sessionKey);
         const deleted = findSession(database, sessionKey) !== null;
         files = filesOfSession(database, sessionKey);
         if (deleted) removeSession(database, sessionKey);
@@ -68,6 +68,11 @@ export function setSessionModel(runner: Runner): CommandHandler {
     );
     return 'follows from the commit';
   };
+}
+
+/** @throws ContractError SESSION_BUSY while a turn of the session runs or waits */
+export function requireIdle(database: Database, sessionKey: string): void {
+  if (nextOpenRun(database, sessionKey)) throw busy();
 }
 
 function paramsOf(method: BotMethodName, command: ReceivedCommand): unknown {

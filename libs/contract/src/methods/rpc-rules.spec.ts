@@ -37,10 +37,13 @@ it('a session is named by sessionKey; what deletes one also takes key, but not t
 
 it('the conversations of bots.md §2.1, and of wire.md §4, are those that need a key', () => {
   expect([...conversationMethods].sort()).toEqual([
+    'chat.clear',
     'chat.command',
     'chat.history',
     'chat.inflight',
+    'chat.retry',
     'chat.send',
+    'chat.undo',
     'sessions.model.get',
     'sessions.model.set',
   ]);

@@ -48,10 +48,13 @@ export function requireExactKeys(
  * absent one means the client's own.
  */
 export const conversationMethods: ReadonlySet<string> = new Set([
+  'chat.clear',
   'chat.command',
   'chat.history',
   'chat.inflight',
+  'chat.retry',
   'chat.send',
+  'chat.undo',
   'sessions.model.get',
   'sessions.model.set',
 ]);

@@ -4,7 +4,12 @@ import { straightSessionKeySchema } from '../session-key';
 import { botMethods } from './bot-methods';
 import { DEFAULT_CEILING_MS, methodTable } from './method';
 
+const removedCount = z.number().int();
+
 const read = { owner: 'bot-runner', ceilingMs: DEFAULT_CEILING_MS, changes: false } as const;
+
+const change = { ...read, changes: true } as const;
+const oneSession = z.object({ sessionKey: straightSessionKeySchema });
 
 /** Methods of the default bot that are there only straight on the socket (wire.md §4). */
 export const straightOnlyMethods = methodTable({
@@ -24,6 +29,24 @@ export const straightOnlyMethods = methodTable({
         replayed: z.literal(false),
       }),
     ]),
+  },
+  'chat.clear': {
+    ...change,
+    wire: 'chat.clear',
+    params: oneSession,
+    result: z.object({ ok: z.literal(true), removed: removedCount }),
+  },
+  'chat.undo': {
+    ...change,
+    wire: 'chat.undo',
+    params: oneSession,
+    result: z.object({ ok: z.boolean(), removed: removedCount }),
+  },
+  'chat.retry': {
+    ...change,
+    wire: 'chat.retry',
+    params: oneSession,
+    result: z.object({ ok: z.boolean(), text: z.string(), removed: removedCount }),
   },
   // Old clients ask for these two; there is nothing of the kind.
   'artifacts.list': {

@@ -59,6 +59,17 @@ export function filesOfSession(database: Database, sessionKey: string): string[]
   );
 }
 
+/** Media ids of the files that came with these runs; asked as {@link filesOfSession} is. */
+export function filesOfRuns(database: Database, runIds: readonly string[]): string[] {
+  return mediaIdsIn(
+    database.all(
+      `SELECT params -> '$.files' AS files FROM runs
+       WHERE run_id IN (SELECT value FROM json_each(?)) AND step IS NULL AND params -> '$.files' IS NOT NULL`,
+      JSON.stringify(runIds),
+    ),
+  );
+}
+
 /** Media ids that some message or open run refers to. It reads every message: for sweeps. */
 export function referredFiles(database: Database): Set<string> {
   const rows = database.all(

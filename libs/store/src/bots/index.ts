@@ -29,4 +29,5 @@ export * from './run-steps';
 export { findSession, saveSessionModel, type Session } from './session';
 export * from './sessions-list';
 export * from './stopped';
+export * from './take-back';
 export * from './titles';

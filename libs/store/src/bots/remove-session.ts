@@ -3,6 +3,11 @@ import { groupSessionPrefix } from '@flowly/contract';
 import type { Database } from '../core/database';
 import { readRun, type Run } from './run';
 
+/** A receipt without what was said in its run. */
+const WITHOUT_WORDS = `
+  params = json_remove(json_set(params, '$.message', ''), '$.files'),
+  outcome = json_remove(json_set(outcome, '$.text', ''), '$.toolCalls', '$.attachments')`;
+
 const keySchema = z.object({ key: z.string() });
 
 /** Keys of the private sessions of groups (groups.md §5). */
@@ -39,10 +44,13 @@ export function openRuns(database: Database, sessionKey: string): Run[] {
 export function removeSession(database: Database, key: string): void {
   database.run('DELETE FROM sessions WHERE key = ?', key);
   database.run('DELETE FROM requests WHERE session_key = ?', key);
-  database.run(
-    `UPDATE runs SET params = json_remove(json_set(params, '$.message', ''), '$.files'),
-      outcome = json_remove(json_set(outcome, '$.text', ''), '$.toolCalls', '$.attachments')
-      WHERE session_key = ?`,
-    key,
-  );
+  database.run(`UPDATE runs SET ${WITHOUT_WORDS} WHERE session_key = ?`, key);
+}
+
+/** Takes what was said, and asked of people, out of the receipts of ended runs. Only inside `database.write`. */
+export function forgetWords(database: Database, runIds: readonly string[]): void {
+  const which = 'run_id IN (SELECT value FROM json_each(?))';
+  const ids = JSON.stringify(runIds);
+  database.run(`DELETE FROM requests WHERE ${which}`, ids);
+  database.run(`UPDATE runs SET ${WITHOUT_WORDS} WHERE ${which}`, ids);
 }
