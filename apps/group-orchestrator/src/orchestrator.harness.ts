@@ -72,6 +72,8 @@ export class GroupWorld {
   readonly leaves: z.infer<typeof leaveSchema>[] = [];
   /** `name botId` of bots that are being deleted. */
   readonly leaving = new Set<string>();
+  /** Commands of stops that are done. */
+  readonly stopped = new Set<string>();
   readonly errors: unknown[] = [];
   private readonly ends: (() => unknown)[] = [];
 
@@ -127,6 +129,7 @@ export class GroupWorld {
       memberTimeoutMs,
       bot: (name: string) => (names.includes(name) ? { name, displayName: '' } : null),
       isLeaving: (name, botId) => world.leaving.has(`${name} ${botId}`),
+      isStopping: ({ command }) => !world.stopped.has(command.id),
       botFault: (name: string) => (names.includes(name) ? null : 'This bot no longer exists.'),
       botMedia: (name: string) => (names.includes(name) ? join(home, name, 'media') : null),
     };

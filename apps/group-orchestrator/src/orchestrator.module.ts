@@ -3,7 +3,7 @@ import { Bus } from '@flowly/bus';
 import { Relay } from '@flowly/delivery';
 import { botFault, Directory, mediaFolder } from '@flowly/directory';
 import { Prices } from '@flowly/prices';
-import { GroupMedia, GroupStore } from '@flowly/store';
+import { GroupMedia, GroupStore, isStopPendingAt } from '@flowly/store';
 import { loggerModule, type Log, type ServiceConfig } from '@flowly/service';
 import { ORCHESTRATOR, OrchestratorLifecycle, SERVICE_CONFIG, SERVICE_LOG } from './lifecycle';
 import type { Orchestrator } from './orchestrator';
@@ -100,6 +100,10 @@ function compose(
     isLeaving: (name, botId) => {
       const bot = directory.findFolder(name);
       return bot?.botId === botId && bot.profile.deleting !== undefined;
+    },
+    isStopping: ({ bot: name, botId, command }) => {
+      const bot = directory.find(name);
+      return bot?.botId === botId && isStopPendingAt(bot.folder, command.id);
     },
     botFault: (name) => botFault(directory.find(name)),
     botMedia: (name) => {

@@ -1,5 +1,5 @@
 import type { BusKeys, LiveRecords, RedisClient } from '@flowly/bus';
-import type { Limits } from '@flowly/contract';
+import type { BotStopping, Limits } from '@flowly/contract';
 import type { Relay } from '@flowly/delivery';
 import type { GroupMember } from '@flowly/groups';
 import type { GroupMedia, GroupStore } from '@flowly/store';
@@ -27,6 +27,11 @@ export interface Orchestrator {
   bot: (name: string) => GroupMember | null;
   /** Whether this very bot is being deleted and still has its folder: until then nobody else has its name. */
   isLeaving: (name: string, botId: string) => boolean;
+  /**
+   * Whether this stop of this very bot still waits for its groups: one that is told again much later must stop nothing
+   * that has begun since.
+   */
+  isStopping: (stop: BotStopping) => boolean;
   /** Why a bot cannot be used now, for a reader; null when it can. */
   botFault: (name: string) => string | null;
   /** Where a bot's own files are; null when there is no such bot. */

@@ -1,6 +1,6 @@
 import { TITLE_QUESTION, titleFromAnswer, titleFromQuestion } from '@flowly/contract';
 import { ModelAborted, ModelFailure, streamModel } from '@flowly/models';
-import { findUntitled, saveTitle, type Run, type Untitled } from '@flowly/store';
+import { findUntitled, isStopped, saveTitle, type Run, type Untitled } from '@flowly/store';
 import type { Bot } from './bot';
 import { modelTarget } from './model-call';
 
@@ -50,6 +50,8 @@ async function askModel(
   { question, answer }: Untitled,
   { titleMs, signal }: { titleMs: number; signal: AbortSignal },
 ): Promise<string | null> {
+  // Its turn was ended by the owner's stop: nothing of it asks a model any more.
+  if (isStopped(bot.database)) return null;
   try {
     const target = modelTarget(bot, run);
     if (target.slot === 'demo') return null;

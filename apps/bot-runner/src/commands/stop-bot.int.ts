@@ -82,6 +82,13 @@ it('is ordered again until it is done, and told twice stops once', async () => {
   expect(connections().map(({ state }) => state)).toEqual(['stopped', 'starting', 'connected']);
 });
 
+it('told again when even its outcome is forgotten, it stops nothing', async () => {
+  const command = { id: randomUUID(), gateway: 'gateway-1' };
+  const { botId } = await runner.openBots.open('writer');
+  await processOrder(runner, { body: { type: 'groups-stopped', bot: 'writer', botId, command } });
+  expect(isStopped(await database())).toBe(false);
+});
+
 it('what was accepted before the stop is answered the same when it is delivered again', async () => {
   const send = { sessionKey: 'desktop:c1', message: 'Hello', idempotencyKey: 'r1' };
   const id = randomUUID();

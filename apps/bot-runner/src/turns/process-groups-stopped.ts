@@ -1,7 +1,13 @@
 import { stopBot } from '@flowly/agent';
 import { ContractError, type GroupsStopped } from '@flowly/contract';
 import { AFTER_NOTHING, decideOnce } from '@flowly/delivery';
-import { removePendingStop, type Run } from '@flowly/store';
+import {
+  findOutcome,
+  pendingStops,
+  removePendingStop,
+  type Database,
+  type Run,
+} from '@flowly/store';
 import { statusOf } from '../bot-status';
 import { deletionOf, openBotIfThere, type Runner } from '../runner';
 import { wakeTurn } from './wake-turn';
@@ -13,14 +19,21 @@ export async function processGroupsStopped(runner: Runner, job: GroupsStopped): 
   if (!isThere) return answerGone(runner, job);
   const { database } = bot;
   let working: Run[] = [];
-  await database.write(() =>
+  await database.write(() => {
+    if (isOld(database, job)) return;
     decideOnce(database, job.command, () => {
       removePendingStop(database, job.command.id);
       working = stopBot(bot, Date.now());
       return { outcome: { ok: true, status: statusOf(bot) } };
-    }),
-  );
+    });
+  });
   for (const { runId } of working) wakeTurn(runner, bot.botId, runId);
+}
+
+/** Told again so late that even what it came to is forgotten. */
+function isOld(database: Database, { command }: GroupsStopped): boolean {
+  const isPending = pendingStops(database).some((stop) => stop.command.id === command.id);
+  return !isPending && findOutcome(database, command.id) === null;
 }
 
 /** It was deleted meanwhile: no row can say so. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { saveStopped } from '@flowly/store';
 import { Gate, type ScriptedModelServer } from '@flowly/testing';
 import { Talk, useModelServer } from '../conversation.harness';
 import { call, RunnerWorld, until } from '../runner.harness';
@@ -57,6 +58,20 @@ it('the built-in model is not asked', async () => {
   const talk = new Talk(world);
   await talk.send(runner, 'r1', { message: 'Hello there' });
   await until(async () => (await talk.row(runner))?.title === 'Hello there');
+});
+
+it('nor is that of a bot that was stopped meanwhile', async () => {
+  const runner = await start();
+  const { database } = await runner.openBots.open('default');
+  const talk = new Talk(world);
+  const gate = new Gate();
+  models.script('m', [{ text: ['so far', gate.opened] }]);
+  await talk.send(runner, 'r1', { message: 'Hello there' });
+  await models.waitForCalls(1);
+  await database.write(() => saveStopped(database, true));
+  gate.open();
+  await until(async () => (await talk.row(runner))?.title === 'Hello there');
+  expect(models.titleCalls).toEqual([]);
 });
 
 it('holds up neither the next turn nor other sessions, nor a slot', async () => {

@@ -56,6 +56,14 @@ it('says that they are stopped, also when it is told again', async () => {
   expect(world.leaves[1]).toEqual(world.leaves[0]);
 });
 
+it('told again when it is done, it stops nothing that has begun since', async () => {
+  const group = await world.create();
+  world.stopped.add(job.command.id);
+  await world.send(group);
+  await stopWriter();
+  expect(await stateOf(group)).toBe('running');
+});
+
 it('a group that cannot be stopped now holds up no other, and nothing is said', async () => {
   const [held, free] = [await world.create(), await world.create()];
   await world.send(held);

@@ -6,6 +6,7 @@ import { accept, BotFixture, claim } from './bot-fixture';
 import {
   isStopped,
   isStoppedAt,
+  isStopPendingAt,
   pendingStops,
   removePendingStop,
   savePendingStop,
@@ -74,6 +75,8 @@ it('stops that wait for groups are kept, each once, until they are done', async 
     savePendingStop(database, stop('one', 3));
   });
   expect(pendingStops(database)).toEqual([stop('two', 2), stop('one', 3)]);
+  expect(isStopPendingAt(bot.folder, 'two')).toBe(true);
   await database.write(() => removePendingStop(database, 'two'));
   expect(pendingStops(database)).toEqual([stop('one', 3)]);
+  expect(isStopPendingAt(bot.folder, 'two')).toBe(false);
 });

@@ -37,13 +37,28 @@ export const STOPPED_TEXT = 'This bot was stopped by its owner. Connect it to us
  * @throws when the database cannot be read
  */
 export function isStoppedAt(folder: string): boolean {
+  return readAt(folder, isStopped);
+}
+
+/**
+ * Whether this stop of the bot in this folder still waits for its groups, likewise.
+ * @throws when the database cannot be read
+ */
+export function isStopPendingAt(folder: string, commandId: string): boolean {
+  return readAt(folder, (database) =>
+    pendingStops(database).some(({ command }) => command.id === commandId),
+  );
+}
+
+/** What a look into the database says; false where there is none. */
+function readAt(folder: string, look: (database: Database) => boolean): boolean {
   const file = join(folder, BOT_DATABASE);
   if (!existsSync(file)) return false;
   const code = 'PROFILE_OPERATION_FAILED';
   const codes = { busyCode: code, failedCode: code, fullCode: code } as const;
   const database = Database.open({ file, id: '', busyMs: 0, ...codes });
   try {
-    return isStopped(database);
+    return look(database);
   } finally {
     database.close();
   }
