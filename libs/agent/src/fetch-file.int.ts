@@ -33,6 +33,12 @@ it('gets a file from the address that was checked, as the host it is named for',
   ]);
 });
 
+it('an address that does not answer is passed over for the next', async () => {
+  web.reached = ['::1', '127.0.0.1'];
+  web.at(PLACE, Buffer.from('bytes'));
+  expect(await fetched(FILE)).toBe('bytes');
+});
+
 it.each([
   ['127.0.0.1'],
   ['10.0.0.7'],

@@ -21,15 +21,21 @@ export interface Network {
   dial: (addresses: readonly string[], host: string) => TLSSocket;
 }
 
-const internet: Network = {
-  addressesOf: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
-  dial: (addresses, host) =>
+/** How one of some addresses is dialled. @param own a port and an authority of their own, for tests */
+export function dialer(own: { port?: number; ca?: string } = {}): Network['dial'] {
+  return (addresses, host) =>
     tls.connect({
       host,
       port: 443,
+      ...own,
       ...(isIP(host) === 0 && { servername: host }),
       lookup: found(addresses),
-    }),
+    });
+}
+
+const internet: Network = {
+  addressesOf: async (name) => (await lookup(name, { all: true })).map(({ address }) => address),
+  dial: dialer(),
 };
 
 /** A connection's look-up that finds these addresses, whatever the name means by now. */

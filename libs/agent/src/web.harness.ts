@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import https, { type Server } from 'node:https';
-import tls from 'node:tls';
 import { selfSigned } from '@flowly/testing';
-import type { Network } from './fetch-file';
+import { dialer, type Network } from './fetch-file';
 
 const NAMES = ['files.example.com', 'cdn.example.com', 'other.example.com'];
 
@@ -18,6 +17,8 @@ export class TestWeb {
   /** What is asked for, as host and path. */
   readonly asked: string[] = [];
   lookups = 0;
+  /** Where a dial leads, whatever was dialled. */
+  reached = ['127.0.0.1'];
   private readonly paths = new Map<string, Serve>();
 
   private constructor(
@@ -63,7 +64,7 @@ export class TestWeb {
         this.dialled.push({ host, addresses });
         const address = this.server.address();
         const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
-        return tls.connect({ host: '127.0.0.1', port, servername: host, ca: this.ca });
+        return dialer({ port, ca: this.ca })(this.reached, host);
       },
     };
   }
