@@ -23,6 +23,8 @@ import { useWorld } from './support/world';
 const DEATHS = Number(process.env['E2E_DEATHS'] ?? 200);
 /** What only the stop of a bot passes. */
 const STOPPING = ['stop-taken', 'group-stopped', 'groups-stopped'] as const;
+/** What only the deletion of one passes beside. */
+const LEAVING = ['leaving-taken', 'group-left', 'groups-left'] as const;
 const MEMBERS = ['default', 'writer', 'reviewer'];
 /** The pass at which one dies, at most; a few messages have every point passed as often. */
 const MOST_PASSES = 2;
@@ -109,6 +111,40 @@ it('a bot is stopped after its groups, wherever in that an orchestrator dies', a
     expect(await stopping).toMatchObject({ ok: true, status: { state: 'stopped' } });
     for (const { id } of groups)
       expect(await getGroup(client, id)).toMatchObject({ runState: { state: 'aborted' } });
+  } finally {
+    gate.open();
+    await orchestrators.end();
+  }
+}, 60_000);
+
+it('a bot that is deleted has left its groups, wherever in that an orchestrator dies', async () => {
+  const { client, models } = world;
+  const name = 'reviewer';
+  const gate = new Gate();
+  models.script(name, [{ text: ['so far', gate.opened] }]);
+  const orchestrators = new MortalOrchestrators(
+    world.system,
+    LEAVING.map((point) => ({ point, pass: 1 })),
+  );
+  try {
+    await orchestrators.takeOver();
+    const running = await makeGroup(client, MEMBERS);
+    const larger = await makeGroup(client, MEMBERS);
+    const smaller = await makeGroup(client, ['default', name]);
+    await sendTo(client, running.id, `@${name} hi`);
+    const { confirmation } = await client.call('profiles.delete.prepare', { name });
+    const deleting = client.call('profiles.delete.commit', { name, confirmation }, PATIENCE_MS);
+    for (let count = 0; count < LEAVING.length; count++) {
+      await orchestrators.death(DEATH_MS);
+      await orchestrators.succeed();
+    }
+    expect(await deleting).toMatchObject({ ok: true, deleted: name });
+    const members = ['default', 'writer'];
+    const stopped = await getGroup(client, running.id);
+    expect(stopped).toMatchObject({ members, runState: { state: 'aborted' } });
+    expect(await getGroup(client, larger.id)).toMatchObject({ members });
+    const gone = await client.refusal('profiles.rooms.get', { roomId: smaller.id });
+    expect(gone.code).toBe('ROOM_NOT_FOUND');
   } finally {
     gate.open();
     await orchestrators.end();

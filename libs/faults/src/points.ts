@@ -43,6 +43,9 @@ export const botPoints = [
   'stop-taken',
   'group-stopped',
   'groups-stopped',
+  'leaving-taken',
+  'group-left',
+  'groups-left',
 ] as const;
 
 export type FaultPoint = (typeof faultPoints)[number] | (typeof botPoints)[number];

@@ -1,6 +1,7 @@
 import { deriveUuid, jobId } from '@flowly/bus';
 import type { BotDeleted } from '@flowly/contract';
 import { addBotLeft, eachByItself } from '@flowly/delivery';
+import { faultPoint } from '@flowly/faults';
 import { isRunning, redefined } from '@flowly/groups';
 import type { GroupReader, GroupRecord, GroupTransaction } from '@flowly/store';
 import { removeGroup } from '../commands/remove-group';
@@ -20,6 +21,7 @@ const FEWEST_MEMBERS = 2;
  */
 export async function botDeleted(orchestrator: Orchestrator, job: BotDeleted): Promise<void> {
   const { store, relay } = orchestrator;
+  faultPoint('leaving-taken');
   const isMember = ({ members }: GroupRecord) => members.includes(job.bot);
   while (!(await store.transaction((groups) => tellLeft(orchestrator, groups, job)))) {
     const left = await store.read((groups) => groups.listGroups().filter(isMember));
@@ -28,6 +30,7 @@ export async function botDeleted(orchestrator: Orchestrator, job: BotDeleted): P
     // What is told of the groups comes before what is told of the bot.
     await relay.drain();
   }
+  faultPoint('groups-left');
 }
 
 function isGoing({ isLeaving }: Orchestrator, { bot, botId }: BotDeleted): boolean {
@@ -60,6 +63,7 @@ async function leaveGroup(
     },
     { unlimited: true },
   );
+  faultPoint('group-left');
   if (files.length > 0) await removeUnreferred(orchestrator, files);
 }
 
