@@ -2,7 +2,7 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { Gate, ScriptedModelServer } from '@flowly/testing';
 import { seal } from '@flowly/bus';
-import { findRun } from '@flowly/store';
+import { findRun, saveStopped } from '@flowly/store';
 import { call, RunnerWorld } from '../runner.harness';
 import type { Runner } from '../runner';
 
@@ -80,4 +80,16 @@ it('a change looks inside its commit, and then changes nothing', async () => {
   });
   await expect(call(runner, 'chat.send', params, guard())).rejects.toMatchObject(changed);
   expect(findRun(database, 'r1')).toBeNull();
+});
+
+it('who is expected is judged before the owner’s stop, and that a bot is there before both', async () => {
+  const ask = (more: object) =>
+    call(runner, 'sessions.list', {}, { bot: { ...guard().bot, ...more } });
+  const { database } = await runner.openBots.open('writer');
+  await database.write(() => saveStopped(database, true));
+  await expect(ask({})).rejects.toMatchObject({ code: 'PROFILE_STOPPED' });
+  await expect(ask({ expectedBotId: 'other' })).rejects.toMatchObject(changed);
+  await expect(ask({ expectedHostId: 'other', name: 'nobody' })).rejects.toMatchObject(changed);
+  const nobody = { expectedBotId: 'other', name: 'nobody' };
+  await expect(ask(nobody)).rejects.toMatchObject({ code: 'PROFILE_NOT_FOUND' });
 });
