@@ -54,8 +54,20 @@ describe('the live record', () => {
   it('refuses a piece that is not newer and one after a gap', async () => {
     const run = newRun();
     await records.addPiece(run, 0, 'abc');
-    expect(await records.addPiece(run, 0, 'abc')).toEqual({ refused: 'old' });
+    expect(await records.addPiece(run, 0, 'abd')).toEqual({ refused: 'old' });
+    expect(await records.addPiece(run, 0, 'ab')).toEqual({ refused: 'old' });
     expect(await records.addPiece(run, 4, 'x')).toEqual({ refused: 'gap' });
+  });
+
+  it('answers the newest piece again and tells it once', async () => {
+    const run = newRun();
+    await records.addPiece(run, 0, 'Grüße ');
+    const { events } = await bus.tail();
+    const first = await records.addPiece(run, 6, 'an 😀');
+    expect(await records.addPiece(run, 6, 'an 😀')).toEqual(first);
+    await records.addPiece(run, 11, '!');
+    await until(() => events.length === 2);
+    expect((await records.read(ref(run))).text).toBe('Grüße an 😀!');
   });
 
   it('counts UTF-16 units, so an emoji moves the offset by two', async () => {

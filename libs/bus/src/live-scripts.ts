@@ -15,7 +15,8 @@ const ENDED_SECONDS = 900;
 /**
  * Adds the next piece of text. KEYS stream, record, text, freeze key, calls, progress. ARGV epoch, offset, length, text,
  * entry, steps told.
- * Returns the entry's id, or `stale`, `ended`, `frozen`, `old` (already there) or `gap` (the record was lost).
+ * Returns the entry's id, or `stale`, `ended`, `frozen`, `old` (something else is there) or `gap` (the record was lost).
+ * The newest piece again, whose answer was lost with its connection, is answered again and told once.
  */
 export const addPiece = new Script(`
 if redis.call('EXISTS', KEYS[4]) == 1 then return 'frozen' end
@@ -28,7 +29,11 @@ if have[1] and tonumber(have[1]) == epoch then known, steps = tonumber(have[2]),
 else redis.call('DEL', KEYS[3], KEYS[5], KEYS[6]) end
 if steps < tonumber(ARGV[6]) then return 'gap' end
 if offset > known then return 'gap' end
-if offset < known then return 'old' end
+if offset < known then
+  local text = redis.call('GET', KEYS[3]) or ''
+  local isAgain = offset + length == known and string.sub(text, -string.len(ARGV[4])) == ARGV[4]
+  return isAgain and redis.call('HGET', KEYS[2], 'last') or 'old'
+end
 local id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[5])
 redis.call('APPEND', KEYS[3], ARGV[4])
 redis.call('HSET', KEYS[2], 'epoch', epoch, 'len', offset + length, 'steps', steps, 'last', id)
