@@ -55,6 +55,7 @@ it('says by its exit code what was wrong: usage 2, no gateway 3, refused 1', asy
     refusal(['profile', 'list', '--url', 'http://127.0.0.1:1']),
     refusal(['profile', 'describe', 'nobody']),
     refusal(['profile', 'list'], '', { FLOWLY_HOME: '/nowhere' }),
+    refusal(['profile', 'configure', 'ada', '--key-stdin', '--url', 'http://192.0.2.1'], KEY),
   ]);
   expect(outcomes).toEqual([
     [2, 'WRONG_USAGE'],
@@ -62,6 +63,7 @@ it('says by its exit code what was wrong: usage 2, no gateway 3, refused 1', asy
     [3, 'NO_GATEWAY'],
     [1, 'PROFILE_NOT_FOUND'],
     [1, 'UNAUTHORIZED'],
+    [1, 'SECURE_TRANSPORT_REQUIRED'],
   ]);
   const [wrong, help] = await Promise.all([flowly.run(['profile', 'lst']), flowly.run(['--help'])]);
   expect(wrong).toMatchObject({ code: 2, out: '', err: expect.stringContaining('lst') });

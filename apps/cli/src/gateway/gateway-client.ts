@@ -41,10 +41,7 @@ export class GatewayClient {
   };
   private count = 0;
 
-  private constructor(
-    private readonly socket: WebSocket,
-    readonly settings: Settings,
-  ) {
+  private constructor(private readonly socket: WebSocket) {
     socket.on('message', (data) => this.take(data));
     this.gone = new Promise((resolve) => {
       socket.once('close', (code) => {
@@ -59,7 +56,7 @@ export class GatewayClient {
   static async dial(settings: Settings): Promise<GatewayClient> {
     const address = await socketAddress(settings);
     const socket = new WebSocket(address, { handshakeTimeout: DIAL_MS, maxPayload: 256 * 2 ** 20 });
-    const client = new GatewayClient(socket, settings);
+    const client = new GatewayClient(socket);
     await new Promise<void>((resolve, reject) => {
       socket.once('open', () => resolve());
       socket.once('unexpected-response', (request, { statusCode = 0 }) => {

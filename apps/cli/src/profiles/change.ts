@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { overGateway, type Common } from '../common';
 import { Failure, wrongUsage } from '../failure';
 import type { GatewayClient } from '../gateway/gateway-client';
-import { isPrivateWay } from '../settings';
+import { isPrivateWay, readSettings } from '../settings';
 import { askSecret } from '../terminal/ask';
 import type { Terminal } from '../terminal/terminal';
 import { describe } from './directory';
@@ -51,8 +51,9 @@ export function createProfile(name: string, options: CreateOptions): Promise<voi
   });
 }
 
-export function configureProfile(name: string, options: ConfigureOptions): Promise<void> {
-  return overGateway(options, async (client, terminal) => {
+export async function configureProfile(name: string, options: ConfigureOptions): Promise<void> {
+  checkWay(options);
+  await overGateway(options, async (client, terminal) => {
     const settings = await settingsOf(options);
     const credential = await credentialOf(client, terminal, name, options);
     const changed = await client.call('bots.configure', { name, ...settings, credential });
@@ -70,7 +71,14 @@ async function settingsOf(options: BotOptions): Promise<Record<string, string | 
   return { ...Object.fromEntries(TEXTS.map((key) => [key, options[key]])), soul };
 }
 
-/** The key is asked for only when everything else is clear, and leaves this process only on a private way. */
+/** A key leaves this process only on a private way; it is not even asked for before that is clear. */
+function checkWay({ key, keyStdin, url }: ConfigureOptions): void {
+  if (!key && !keyStdin) return;
+  if (isPrivateWay(readSettings(process.env, url).gateway)) return;
+  const message = 'A key is sent over https or to this machine only.';
+  throw new Failure('SECURE_TRANSPORT_REQUIRED', message);
+}
+
 async function credentialOf(
   client: GatewayClient,
   terminal: Terminal,
@@ -82,12 +90,6 @@ async function credentialOf(
     if (keyProvider !== undefined)
       throw wrongUsage('--key-provider says whose --key or --api-base it is.');
     return undefined;
-  }
-  if (!isPrivateWay(client.settings.gateway)) {
-    throw new Failure(
-      'SECURE_TRANSPORT_REQUIRED',
-      'A key is sent over https or to this machine only.',
-    );
   }
   const slot =
     keyProvider ?? provider ?? (await client.call('bots.settings', { name })).settings.provider;
