@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { BotEvent, EventData } from '@flowly/contract';
+import type { BotEvent, ChatSendResult, EventData } from '@flowly/contract';
 import { cancelled, Failure, failureOf } from '../failure';
 import type { GatewayClient } from '../gateway/gateway-client';
 import { askAnswer, askConsent } from '../terminal/ask';
@@ -32,7 +32,7 @@ export async function followRun(
   try {
     const { bot, ...params } = turn;
     const receipt = await client.rpc(bot, 'chat.send', { ...params, idempotencyKey: runId });
-    if (terminal.json) terminal.document({ type: 'accepted', data: receipt });
+    run.begin(receipt);
     await Promise.race([run.ended, client.gone.then((lost) => Promise.reject(lost))]);
   } finally {
     stopListening();
@@ -47,6 +47,8 @@ class FollowedRun {
   /** One question at a time. */
   private asking: Promise<void> = Promise.resolve();
   private readonly closed = new Set<string>();
+  /** Events may be faster than the answer to the send; null when that has come. */
+  private early: EventData<'profile.event'>[] | null = [];
 
   constructor(
     private readonly client: GatewayClient,
@@ -62,8 +64,16 @@ class FollowedRun {
     this.ended.catch(() => undefined);
   }
 
+  begin(receipt: ChatSendResult): void {
+    if (this.terminal.json) this.terminal.document({ type: 'accepted', data: receipt });
+    const early = this.early ?? [];
+    this.early = null;
+    for (const event of early) this.take(event);
+  }
+
   take(event: EventData<'profile.event'>): void {
     if (event.profile !== this.turn.bot) return;
+    if (this.early) return void this.early.push(event);
     if (event.type === 'agent' || event.type === 'chat') {
       if (event.data.runId !== this.runId) return;
       this.printer.take(event);
