@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import path from 'node:path';
 import { until, type System } from '@flowly/testing';
 
-const MAIN = path.join(__dirname, '../../dist/apps/cli/main.js');
+const ROOT = path.join(__dirname, '../..');
+/** As the services of tests: with what was compiled of it before, since it is started dozens of times. */
+const PROGRAM = [
+  '--require',
+  path.join(ROOT, 'libs/testing/src/system/code-cache.js'),
+  path.join(ROOT, 'dist/apps/cli/main.js'),
+];
 
 export interface Ended {
   code: number | null;
@@ -34,12 +40,12 @@ export class Flowly {
   }
 
   start(args: readonly string[], env: NodeJS.ProcessEnv = {}): RunningFlowly {
-    return this.spawn(process.execPath, [MAIN, ...args], env);
+    return this.spawn(process.execPath, [...PROGRAM, ...args], env);
   }
 
   /** At a terminal of its own. */
   atTerminal(args: readonly string[]): RunningFlowly {
-    const command = [process.execPath, MAIN, ...args].map((word) => `'${word}'`).join(' ');
+    const command = [process.execPath, ...PROGRAM, ...args].map((word) => `'${word}'`).join(' ');
     return this.spawn('script', ['-qfec', command, '/dev/null'], { TERM: 'xterm' });
   }
 
