@@ -127,7 +127,7 @@ describe('a template', () => {
     expect(bytes).toContain('a note');
   });
 
-  it('makes a new bot: own identity, next mark, its words and model, no key', async () => {
+  it('makes a new bot: own identity, next mark, its words and model, no key and no address for one', async () => {
     const bot = await writer();
     const { to } = await exported('writer');
     const copy = await imported(to, { name: 'author' });
@@ -140,7 +140,7 @@ describe('a template', () => {
     expect(copy.profile.createdAt).toBe(new Date(2_000).toISOString());
     const config: unknown = JSON.parse(readFileSync(join(copy.folder, 'config.json'), 'utf8'));
     expect(config).toEqual({
-      providers: { openai: { apiBase: 'https://models.example/v1' } },
+      providers: { openai: {} },
       agents: { defaults: { provider: 'openai', model: 'm-1' } },
     });
     expect(readFileSync(join(copy.folder, 'workspace/SOUL.md'), 'utf8')).toBe('Be brief.');

@@ -22,7 +22,7 @@ import { newProfile, readProfile, writeProfile, type Profile } from '../profile-
 import { isSealed, open } from './cipher';
 import { archiveLimits, MANIFEST, refuse, type ArchiveKind, type ArchiveLimits } from './layout';
 import { readManifest } from './manifest';
-import { sharedConfig } from './secrets';
+import { sharedConfig, withoutAddresses } from './secrets';
 import { unpack } from './unpack';
 
 export interface Importing {
@@ -149,7 +149,8 @@ function giveIdentity(
   name: string,
 ): string {
   const config = readConfig(hidden);
-  const carried = kind === 'template' ? sharedConfig(config) : carriedConfig(config);
+  const carried =
+    kind === 'template' ? withoutAddresses(sharedConfig(config)) : carriedConfig(config);
   writeAtomically(join(hidden, botFiles.config), toJson(carried));
   const env = readText(join(hidden, botFiles.env));
   if (env !== null) writeAtomically(join(hidden, botFiles.env), modelKeyLines(env));

@@ -13,6 +13,21 @@ export function sharedConfig(config: BotConfig): BotConfig {
   return isObject(shared) ? withoutExec(shared) : {};
 }
 
+/**
+ * A configuration without addresses of providers. Keys and words go there, so a bot of somebody else's template has none
+ * but those that its owner gives.
+ */
+export function withoutAddresses(config: BotConfig): BotConfig {
+  const { providers, ...rest } = config;
+  if (!isObject(providers)) return config;
+  const slots = Object.entries(providers).map(([slot, entry]) => {
+    if (!isObject(entry)) return [slot, entry];
+    const { apiBase: _, ...others } = entry;
+    return [slot, others];
+  });
+  return { ...rest, providers: Object.fromEntries(slots) };
+}
+
 function cleaned(value: unknown): unknown {
   if (typeof value === 'string') return hasUserInfo(value) ? '' : value;
   if (Array.isArray(value)) return value.map(cleaned);
