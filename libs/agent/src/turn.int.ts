@@ -1,4 +1,5 @@
 import { ContractError } from '@flowly/contract';
+import { windowOf } from '@flowly/models';
 import { chatHistory, findRun, requestAbort, type Database } from '@flowly/store';
 import { Gate } from '@flowly/testing';
 import { accept, AgentWorld, claimed, send, SESSION, stateOf, told, until } from './agent.harness';
@@ -39,6 +40,17 @@ it('ends an answered run once, with its answer in the history and its record who
   expect(texts(bot.database)).toEqual(['user: question r1', 'assistant: Hello there']);
   const { text } = await world.bus.live.read({ botId: bot.botId, runId: 'r1' });
   expect(text).toBe('Hello there');
+});
+
+it('says what its model holds when an earlier turn has learnt it from the list of the server', async () => {
+  world.models.offer([{ id: 'm', name: 'M', contextWindow: 4_096 }]);
+  world.script('one', 'two');
+  await runToEnd('r1');
+  expect(terminals()[0]).not.toHaveProperty('contextWindow');
+  const target = { slot: 'vllm', model: 'm', apiBase: world.models.apiBase, apiKey: 'k' } as const;
+  await until(async () => windowOf(target) === 4_096);
+  await runToEnd('r2');
+  expect(terminals()[1]).toMatchObject({ contextWindow: 4_096 });
 });
 
 it('ends an aborted run with the text so far', async () => {

@@ -1,10 +1,10 @@
-import { ModelAborted, ModelFailure } from '@flowly/models';
+import { listModels, ModelAborted, ModelFailure } from '@flowly/models';
 import type { Run } from '@flowly/store';
 import type { Bot } from './bot';
 import { commitWhenPossible } from './end-turn';
 import { bringFiles } from './fetched-files';
 import { liveRun } from './live-run';
-import { modelCall } from './model-call';
+import { modelCall, type ModelCall } from './model-call';
 import { PiecePump } from './piece-pump';
 import { emptyTerminal, type Terminal } from './terminal';
 import { ToolLoop } from './tool-loop';
@@ -56,6 +56,7 @@ async function answer(turn: Turn): Promise<Terminal> {
     if (call.window.isKnown) terminal.contextWindow = call.window.tokens;
     loop = new ToolLoop(turn, call);
     await loop.run();
+    learnWindow(call, settings);
     return finished(terminal, turn, loop);
   } catch (error) {
     if (error instanceof ModelAborted || error instanceof TurnOver)
@@ -63,6 +64,11 @@ async function answer(turn: Turn): Promise<Terminal> {
     if (!(error instanceof ModelFailure)) settings.onError(error);
     return failed(finished(terminal, turn, loop), error);
   }
+}
+
+/** What the model holds was a guess: its provider's list may say it, for the turns after this one. */
+function learnWindow({ target, window }: ModelCall, { limits, onError }: TurnSettings): void {
+  if (!window.isKnown) listModels(target, { limits }).catch(onError);
 }
 
 function pumpFor(

@@ -1,4 +1,5 @@
-import { claimRun } from '@flowly/store';
+import { groupSessionKey } from '@flowly/contract';
+import { acceptRun, claimRun, findRun } from '@flowly/store';
 import { Gate, type Answer, type ScriptedModelServer } from '@flowly/testing';
 import { database, Talk, useModelServer } from '../conversation.harness';
 import { call, RunnerWorld, until } from '../runner.harness';
@@ -144,6 +145,26 @@ it('twice: both are told that it is cancelled, and it ends once', async () => {
   await talk.ended('r1');
   await until(() => runner.turns.count === 0);
   expect(talk.terminals('r1')).toHaveLength(1);
+});
+
+it('of a step of a group: clients know of no such run, and it goes on', async () => {
+  const bot = await database(runner);
+  const step = { stepKey: 'k1', groupId: 'g', runId: 'r', bot: 'default' };
+  await bot.write(() =>
+    acceptRun(bot, {
+      runId: 'k1',
+      sessionKey: groupSessionKey('g'),
+      origin: 'group',
+      fingerprint: '',
+      message: 'prompt',
+      modelOverride: null,
+      step,
+      at: 1,
+    }),
+  );
+  await talk.abort(runner, 'k1');
+  expect(await lastAnswer(1)).toEqual(NOT_CANCELLED);
+  expect(findRun(bot, 'k1')).toMatchObject({ state: 'accepted', abortRequested: false });
 });
 
 it('messages to a busy session are answered in the order accepted, across two runners', async () => {

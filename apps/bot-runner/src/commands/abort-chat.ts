@@ -1,5 +1,5 @@
 import { endUnbegun } from '@flowly/agent';
-import { botMethodParams, parseParams } from '@flowly/contract';
+import { botMethodParams, isInternalSession, parseParams } from '@flowly/contract';
 import { decideOnce, type CommandHandler } from '@flowly/delivery';
 import { findRun, isStopped, requestAbort } from '@flowly/store';
 import { z } from 'zod';
@@ -22,10 +22,13 @@ export function abortChat(runner: Runner): CommandHandler {
       decideOnce(bot.database, command, () => {
         if (isStopped(bot.database)) return { outcome: { aborted: false } };
         const at = Date.now();
+        const run = findRun(bot.database, runId);
+        // What the host drives itself has other ways to be stopped, and is nothing that clients know of.
+        if (run && isInternalSession(run.sessionKey))
+          return { outcome: { ok: true, cancelled: false } };
         const stop = requestAbort(bot.database, runId, sessionKey ?? null, at);
         isRequested = stop === 'requested';
-        const run = isRequested ? findRun(bot.database, runId) : null;
-        if (run?.state === 'accepted') endUnbegun(bot, run, at);
+        if (isRequested && run?.state === 'accepted') endUnbegun(bot, run, at);
         return { outcome: { ok: true, cancelled: isRequested } };
       }),
     );

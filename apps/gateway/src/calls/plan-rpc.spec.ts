@@ -189,4 +189,9 @@ it('the guard needs both ids, neither empty', () => {
     expect(plan(half).error).toMatchObject({ code: 'INVALID_PARAMS' });
   for (const empty of [{ expectedBotId: '' }, { expectedHostId: '' }, { expectedHostId: 7 }])
     expect(plan({ ...both, ...empty }).error).toMatchObject({ code: 'INVALID_PARAMS' });
+  const long = 'x'.repeat(65);
+  for (const impossible of [{ expectedBotId: long }, { expectedHostId: long }])
+    expect(plan({ ...both, ...impossible }).error).toMatchObject({
+      code: 'PROFILE_IDENTITY_CHANGED',
+    });
 });

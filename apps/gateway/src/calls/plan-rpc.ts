@@ -17,6 +17,7 @@ import { topic } from '../sockets/subscriptions';
 import { botCommand } from './bot-command';
 import { botLane } from './bot-lane';
 import { botOrder } from './bot-order';
+import { checkExpectedId } from './expected-id';
 import type { Caller, Plan } from './plan';
 
 const LEAST_TIMEOUT_MS = 1_000;
@@ -72,6 +73,8 @@ function identityGuard(params: Record<string, unknown>): {
     invalid('expectedHostId and expectedBotId come together.');
   }
   if (expectedHostId === '' || expectedBotId === '') invalid('An expected id cannot be empty.');
+  checkExpectedId(expectedHostId);
+  checkExpectedId(expectedBotId);
   return { expectedHostId, expectedBotId };
 }
 

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import {
   bindingMethods,
   botParamsSchema,
-  ContractError,
   conversationMethods,
   DEFAULT_BOT,
   givenSessionKey,
@@ -16,6 +15,7 @@ import { topic } from '../sockets/subscriptions';
 import { botCommand } from './bot-command';
 import { botLane } from './bot-lane';
 import { botOrder } from './bot-order';
+import { checkExpectedId } from './expected-id';
 import type { Caller, Plan } from './plan';
 
 /** A bot method straight on the socket: the default bot's own clients (wire.md §4). */
@@ -58,6 +58,7 @@ function sessionKeyOf(
 
 function identityGuard(expectedBotId: unknown): { expectedBotId?: string } {
   if (expectedBotId === undefined || expectedBotId === null) return {};
-  if (typeof expectedBotId === 'string' && expectedBotId !== '') return { expectedBotId };
-  throw new ContractError('PROFILE_IDENTITY_CHANGED', 'This is another bot than expected.');
+  const id = typeof expectedBotId === 'string' ? expectedBotId : '';
+  checkExpectedId(id);
+  return { expectedBotId: id };
 }

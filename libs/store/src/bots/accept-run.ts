@@ -43,7 +43,9 @@ export function acceptRun(database: Database, wanted: NewRun): Acceptance {
   if (known) return isRepeat(known, wanted) ? { kind: 'known', run: known } : { kind: 'conflict' };
   if (isStopped(database)) return { kind: 'stopped' };
   touchSession(database, wanted.sessionKey, wanted.at);
-  const abortedBefore = takeRememberedAbort(database, wanted.runId, wanted.sessionKey);
+  // A group ends its steps by rows of their own; what a client remembered is not about them.
+  const abortedBefore =
+    wanted.origin === 'user' && takeRememberedAbort(database, wanted.runId, wanted.sessionKey);
   return { kind: 'new', run: insert(database, wanted, abortedBefore), abortedBefore };
 }
 

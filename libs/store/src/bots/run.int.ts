@@ -86,6 +86,15 @@ describe('acceptance', () => {
     });
     expect(await accept(database, 'r2')).toMatchObject({ abortedBefore: false });
   });
+
+  it('takes no abort of a client for a step of a group', async () => {
+    const step = { stepKey: 'k1', groupId: 'g', runId: 'r', bot: 'writer' };
+    await database.write(() => requestAbort(database, 'k1', null, 1));
+    expect(await accept(database, 'k1', { origin: 'group', step })).toMatchObject({
+      abortedBefore: false,
+      run: { abortRequested: false },
+    });
+  });
 });
 
 describe('claims', () => {
