@@ -153,7 +153,7 @@ it('G276: an address is taken; a file that cannot be had fails no turn', async (
   expect(asked?.attachments).toMatchObject([{ fileName: 'draft.png', cdnUrl }]);
 });
 
-it.each([1.9 * MEGABYTE, 5 * MEGABYTE, 15 * MEGABYTE])(
+it.each([1.9 * MEGABYTE, 5 * MEGABYTE, 15 * MEGABYTE, 26 * MEGABYTE])(
   'a file of %i bytes goes through',
   async (size) => {
     const chat = converse();
