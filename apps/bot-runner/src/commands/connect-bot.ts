@@ -2,27 +2,39 @@ import { tellConnection, tellFault } from '@flowly/agent';
 import { ContractError, hostMethods, parseParams } from '@flowly/contract';
 import { decideOnce, type CommandHandler, type Decision } from '@flowly/delivery';
 import { startFault, type Bot, type OpenBot } from '@flowly/directory';
-import { assertNotStopped, isStopped, saveStopped, type Database } from '@flowly/store';
+import {
+  assertNotStopped,
+  isStopped,
+  pendingStops,
+  saveStopped,
+  type Database,
+  type Run,
+} from '@flowly/store';
 import { statusOf } from '../bot-status';
 import { findCommandBot, type Runner } from '../runner';
+import { finishStop } from '../turns/process-groups-stopped';
+import { wakeTurn } from '../turns/wake-turn';
 
 /**
  * `connect` (bots.md §2): ends the owner's stop, unless the call says that it is not the owner's wish, and looks whether
- * the bot can be used. The stop ends also when it cannot: what keeps it then is what the error says.
+ * the bot can be used. The stop ends also when it cannot: what keeps it then is what the error says. A stop that still
+ * waits for groups is carried out first, or it would end what was asked for after it.
  */
 export function connectBot(runner: Runner): CommandHandler {
   return async (command) => {
     const { name, explicit } = parseParams(hostMethods['bots.connect'].params, command.params);
     const bot = await openOrFault(runner, name);
     const database = 'fault' in bot ? runner.host : bot.database;
+    let working: Run[] = [];
     await database.write(() =>
       decideOnce(database, command, () => {
         if ('fault' in bot) return refuse(database, bot, bot.fault);
         if (explicit === false) assertNotStopped(database);
-        else if (isStopped(database)) saveStopped(database, false);
+        else working = endStop(bot);
         return start(bot);
       }),
     );
+    for (const { runId } of working) wakeTurn(runner, bot.botId, runId);
     return 'follows from the commit';
   };
 }
@@ -42,6 +54,14 @@ async function openOrFault(
       fault: 'The database of this bot cannot be opened.',
     };
   }
+}
+
+/** @returns the runs whose drivers are to be woken */
+function endStop(bot: OpenBot): Run[] {
+  const { database } = bot;
+  const working = pendingStops(database).flatMap(({ command }) => finishStop(bot, command));
+  if (isStopped(database)) saveStopped(database, false);
+  return working;
 }
 
 function start(bot: OpenBot): Decision {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BotStopping, CommandOutcome } from '@flowly/contract';
-import { isStopped, pendingStops } from '@flowly/store';
+import { findRun, isStopped, pendingStops } from '@flowly/store';
 import { call, RunnerWorld, until } from '../runner.harness';
 import type { Runner } from '../runner';
 import { processOrder } from '../turns/process-order';
@@ -158,6 +158,21 @@ describe('connect', () => {
       expect(answer).toMatchObject({ result: { status: { state: 'connected' } } });
     }
     expect(await connect({ name: 'writer', explicit: false })).toHaveProperty('result');
+  });
+
+  it('comes after a stop that still waits for its groups: this is done first, and ends nothing later', async () => {
+    const send = { sessionKey: 'desktop:c1', message: 'Hello', idempotencyKey: 'r1' };
+    await rpc('chat.send', send);
+    const id = randomUUID();
+    await call(runner, 'bots.stop', bot, { id });
+    await until(() => orders().length === 1);
+    await connect({ name: 'writer', explicit: false });
+    expect(pendingStops(await database())).toHaveLength(1);
+    expect(await connect(bot)).toMatchObject({ result: { status: { state: 'connected' } } });
+    expect(await outcome(id)).toMatchObject({ result: { ok: true, status: { state: 'stopped' } } });
+    expect(findRun(await database(), 'r1')).toMatchObject({ abortRequested: true });
+    await processOrder(runner, { body: { ...orders()[0], type: 'groups-stopped' } });
+    expect(isStopped(await database())).toBe(false);
   });
 
   it('fails for a bot without a provider, tells why, and ends the stop nevertheless', async () => {

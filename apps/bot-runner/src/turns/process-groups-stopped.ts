@@ -1,11 +1,13 @@
 import { stopBot } from '@flowly/agent';
 import { ContractError, type GroupsStopped } from '@flowly/contract';
 import { AFTER_NOTHING, decideOnce } from '@flowly/delivery';
+import type { OpenBot } from '@flowly/directory';
 import {
   findOutcome,
   pendingStops,
   removePendingStop,
   type Database,
+  type PendingStop,
   type Run,
 } from '@flowly/store';
 import { statusOf } from '../bot-status';
@@ -18,16 +20,25 @@ export async function processGroupsStopped(runner: Runner, job: GroupsStopped): 
   const isThere = bot?.botId === job.botId && !deletionOf(bot);
   if (!isThere) return answerGone(runner, job);
   const { database } = bot;
-  let working: Run[] = [];
-  await database.write(() => {
-    if (isOld(database, job)) return;
-    decideOnce(database, job.command, () => {
-      removePendingStop(database, job.command.id);
-      working = stopBot(bot, Date.now());
-      return { outcome: { ok: true, status: statusOf(bot) } };
-    });
-  });
+  const working = await database.write(() =>
+    isOld(database, job) ? [] : finishStop(bot, job.command),
+  );
   for (const { runId } of working) wakeTurn(runner, bot.botId, runId);
+}
+
+/**
+ * Stops the bot itself and answers the call; inside a transaction.
+ * @returns the runs whose drivers are to be woken
+ */
+export function finishStop(bot: OpenBot, command: PendingStop['command']): Run[] {
+  const { database } = bot;
+  let working: Run[] = [];
+  decideOnce(database, command, () => {
+    removePendingStop(database, command.id);
+    working = stopBot(bot, Date.now());
+    return { outcome: { ok: true, status: statusOf(bot) } };
+  });
+  return working;
 }
 
 /** Told again so late that even what it came to is forgotten. */

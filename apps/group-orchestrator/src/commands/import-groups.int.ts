@@ -117,3 +117,18 @@ it('a group that is too large for the store is not imported, nor are those besid
   await expect(load([room(), large])).rejects.toMatchObject({ code: 'ROOM_STORE_LIMIT' });
   expect(await count()).toBe(0);
 });
+
+it('a bot that goes while the import waits for the store is not brought back by it', async () => {
+  const { orchestrator } = world;
+  const { bot } = orchestrator;
+  // There when the groups are examined, gone right after it.
+  let isGone = false;
+  orchestrator.bot = (name) => {
+    queueMicrotask(() => (isGone = true));
+    return isGone && name === 'writer' ? null : bot(name);
+  };
+  const importing = world.command('groups.import', { rooms: [room()] });
+  await expect(importing).rejects.toMatchObject({ code: 'PROFILE_NOT_FOUND' });
+  expect(isGone).toBe(true);
+  expect(await count()).toBe(0);
+});

@@ -27,10 +27,11 @@ export function importGroups(orchestrator: Orchestrator): CommandHandler {
 }
 
 function decideImport(
-  { store, limits }: Orchestrator,
+  orchestrator: Orchestrator,
   groups: GroupTransaction,
   wanted: readonly ImportedGroup[],
 ): Decision {
+  const { store, limits } = orchestrator;
   const fresh = wanted.filter(({ id }) => groups.findGroup(id) === null);
   const conflicts = wanted.filter((group) => isConflict(groups, group)).map(({ id }) => id);
   const existing = wanted.length - fresh.length - conflicts.length;
@@ -40,7 +41,10 @@ function decideImport(
   if (groups.countGroups() + fresh.length > limits.groups) {
     throw new ContractError('ROOM_LIMIT_IMPORT', `There can be at most ${limits.groups} groups.`);
   }
+  // A bot may have left all its groups since they were examined.
+  const requireBot = botsOf(orchestrator);
   for (const group of fresh) {
+    group.members.forEach(requireBot);
     addGroupEvent(store, groups, insertImported(groups, group), { type: 'updated' });
   }
   return { outcome: { kind: 'imported', ok: true, imported: fresh.length, existing, conflicts } };
