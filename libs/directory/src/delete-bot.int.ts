@@ -1,5 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { emptyTrash, hideBot, removeBot, type GoneBot } from './delete-bot';
 import type { Bot } from './directory';
 import { HomeFixture } from './home-fixture';
@@ -90,3 +91,26 @@ it('what a process left half-removed goes without a word', async () => {
   rmSync(join(fixture.home, 'profiles/.trash'), { recursive: true });
   await empty();
 });
+
+it('others use the lock, and this process goes on, while a large bot is removed', async () => {
+  const files = join(bot.folder, 'workspace', 'files');
+  mkdirSync(files);
+  for (let index = 0; index < 1_500; index++) writeFileSync(join(files, `${index}`), '');
+  await hide();
+  let isRemoved = false;
+  const removing = remove().then(() => (isRemoved = true));
+  const left: number[] = [];
+  const host = await fixture.host();
+  while (!isRemoved) {
+    await setImmediate();
+    await host.write(() => left.push(filesInTrash()));
+  }
+  await removing;
+  expect(left.some((count) => count > 0 && count < 1_500)).toBe(true);
+  expect(trash()).toEqual([]);
+});
+
+function filesInTrash(): number {
+  const files = join(fixture.home, `profiles/.trash/writer.${bot.botId}/workspace/files`);
+  return existsSync(files) ? readdirSync(files).length : 0;
+}

@@ -1,5 +1,6 @@
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { faultPoint } from '@flowly/faults';
 import type { Database, Deletion } from '@flowly/store';
 import { Directory } from './directory';
@@ -7,6 +8,10 @@ import { isMissing, syncFolder } from './files';
 import { underLock } from './lock';
 import { botsFolder, trashFolder, trashOf } from './paths';
 import { readProfile, writeProfile } from './profile-file';
+
+/** How many names are removed under the lock at once, and how long it is left to others then. */
+const NAMES_AT_ONCE = 500;
+const PAUSE_MS = 5;
 
 /**
  * What a deletion does to a bot's folder (bots.md §2), when the bot's database has decided it: hidden at once, it keeps
@@ -84,10 +89,27 @@ export async function emptyTrash(
     for (const folder of folders) settle(folder, commit);
     return folders;
   });
-  await underLock(host, () => {
-    for (const folder of settled) rmSync(folder, { recursive: true, force: true });
-    faultPoint('trash-emptied');
-  });
+  for (const folder of settled) {
+    while (!(await underLock(host, () => removeSome(folder)))) await delay(PAUSE_MS);
+  }
+}
+
+/** Whether the folder is gone. It may hold any number of files, and neither this process nor the others wait for all. */
+function removeSome(folder: string): boolean {
+  const isGone = removeNames(folder, { left: NAMES_AT_ONCE });
+  if (isGone) faultPoint('trash-emptied');
+  return isGone;
+}
+
+function removeNames(path: string, names: { left: number }): boolean {
+  if (names.left-- <= 0) return false;
+  if (lstatSync(path, { throwIfNoEntry: false })?.isDirectory()) {
+    for (const name of readdirSync(path)) {
+      if (!removeNames(join(path, name), names)) return false;
+    }
+  }
+  rmSync(path, { recursive: true, force: true });
+  return true;
 }
 
 /** One without a profile was being removed when its process died. */
