@@ -104,7 +104,7 @@ it('whichever messages there are, in the window or out of it, readable or not', 
     }),
     { numRuns: 30 },
   );
-});
+}, 20_000);
 
 it('of a database of version 1 that is brought forward at that start', async () => {
   write((sqlite) => {

