@@ -14,6 +14,7 @@ export interface ListBounds {
 
 /** More than any provider has; a list that never ends is cut there. */
 const MAX_PAGES = 20;
+const MAX_ENTRIES = 20_000;
 const PAGE_SIZE = '1000';
 
 /** How a provider is asked for its list. */
@@ -67,7 +68,9 @@ export async function listEntries(target: ListTarget, bounds: ListBounds): Promi
     const url = new URL(`${baseOf(target)}/models`);
     url.search = new URLSearchParams(query).toString();
     const { json, bytes } = await getJson(url, headers, { ...bounds, maxBytes: left });
-    entries.push(...entriesOf(json));
+    // One by one: as arguments of one call a long list would be more than a call takes.
+    for (const entry of entriesOf(json)) entries.push(entry);
+    if (entries.length > MAX_ENTRIES) return entries.slice(0, MAX_ENTRIES);
     left -= bytes;
     query = dialect.next(json);
   }

@@ -157,6 +157,14 @@ describe('a list that cannot be got is empty:', () => {
     await elsewhere.close();
   });
 
+  it('longer than a call has room for arguments: its beginning counts', async () => {
+    const many = Array.from({ length: 200_000 }, (_, index) => ({ id: `m${index}` }));
+    server.answerLists(() => ({ body: { data: many } }));
+    const { models, fault } = await listModels(target(), { limits });
+    expect(fault).toBeNull();
+    expect(models).toHaveLength(20_000);
+  });
+
   it('endless: pages are counted', async () => {
     const page = { data: [{ id: 'm' }], has_more: true, last_id: 'm' };
     server.answerLists(() => ({ body: page }));
