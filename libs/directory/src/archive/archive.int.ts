@@ -396,6 +396,11 @@ describe('an archive of somebody else', () => {
     expect(await refusal(imported(await archiveOf(four), { name: 'b', limits }))).toBe(
       'REQUEST_TOO_LARGE',
     );
+    // Folders that no entry names are made too.
+    const deep = [{ name: 'workspace/a/b/c/d/e', body: 'x' }];
+    expect(await refusal(imported(await archiveOf(deep), { name: 'b', limits }))).toBe(
+      'REQUEST_TOO_LARGE',
+    );
     const large = [{ name: 'workspace/a', body: Buffer.alloc(1_001) }];
     expect(await refusal(imported(await archiveOf(large), { name: 'b', limits }))).toBe(
       'REQUEST_TOO_LARGE',

@@ -37,6 +37,8 @@ export async function unpack(
 
 class Unpacking {
   private readonly taken = new Set<string>();
+  /** Folders that something is in, also those that no entry names: they are made too. */
+  private readonly folders = new Set<string>();
   private bytes = 0;
 
   constructor(
@@ -56,6 +58,7 @@ class Unpacking {
     if (this.taken.has(path)) refuse('the same name twice');
     this.taken.add(path);
     if (this.taken.size > this.limits.entries) throw tooLarge(this.limits);
+    this.countFolders(parts);
     const target = join(this.folder, ...parts);
     if (type === 'directory') {
       await mkdir(target, { recursive: true, mode: 0o700 });
@@ -63,6 +66,16 @@ class Unpacking {
     } else {
       await mkdir(dirname(target), { recursive: true, mode: 0o700 });
       await this.write(target, entry);
+    }
+  }
+
+  /** From the innermost out, up to the first that was counted: those around it were too. */
+  private countFolders(parts: readonly string[]): void {
+    for (let depth = parts.length - 1; depth > 0; depth--) {
+      const folder = parts.slice(0, depth).join('/');
+      if (this.folders.has(folder)) return;
+      this.folders.add(folder);
+      if (this.folders.size > this.limits.entries) throw tooLarge(this.limits);
     }
   }
 
