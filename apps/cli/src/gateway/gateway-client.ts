@@ -39,6 +39,8 @@ export class GatewayClient {
     'profile.event': new Set(),
     'profile.room': new Set(),
   };
+  /** Set when it is gone: a call on a closed socket would wait for an answer that cannot come. */
+  private lost: Failure | null = null;
   private count = 0;
 
   private constructor(private readonly socket: WebSocket) {
@@ -46,6 +48,7 @@ export class GatewayClient {
     this.gone = new Promise((resolve) => {
       socket.once('close', (code) => {
         const lost = noGateway(`The connection to the gateway was lost (${code}).`);
+        this.lost = lost;
         for (const { reject } of this.pending.values()) reject(lost);
         resolve(lost);
       });
@@ -102,6 +105,7 @@ export class GatewayClient {
   }
 
   private async request(method: string, params: object): Promise<unknown> {
+    if (this.lost) throw this.lost;
     const id = `cli-${++this.count}`;
     let timer: NodeJS.Timeout | undefined;
     const answer = new Promise<unknown>((resolve, reject) => {
