@@ -1,7 +1,7 @@
 import type { LiveRecords } from '@flowly/bus';
 import { isInternalSession } from '@flowly/contract';
 import { addEvent } from '@flowly/delivery';
-import { removeRunSteps, unansweredCall, type Run } from '@flowly/store';
+import { isClaimed, removeRunSteps, unansweredCall, type Run } from '@flowly/store';
 import type { Bot } from './bot';
 import { commitEnd } from './end-turn';
 import { liveRun } from './live-run';
@@ -11,7 +11,9 @@ import { TurnEvents } from './turn-events';
 
 /** Ends a run that cannot go on, without asking a model: what a dead attempt had begun is over. */
 export async function interruptTurn(bot: Bot, run: Run): Promise<void> {
-  await bot.database.write(() => endDeadCall(bot, run));
+  await bot.database.write(() => {
+    if (isClaimed(bot.database, run)) endDeadCall(bot, run);
+  });
   await commitEnd(bot, run, {
     ...emptyTerminal(run, Date.now()),
     state: 'error',
@@ -23,18 +25,23 @@ export async function interruptTurn(bot: Bot, run: Run): Promise<void> {
 /**
  * Makes a taken-up run start anew: from its user's message, with an empty record; what the dead attempt had open is
  * closed, and clients that had text of its answer are told that it is over (bots.md §3.3).
+ * @returns false when a newer attempt has the run: then nothing of it was changed
  */
-export async function resetForTakeover(bot: Bot, run: Run, live: LiveRecords): Promise<void> {
-  const { groupId } = run.step ?? {};
-  const ref = { botId: bot.botId, runId: run.runId, ...(groupId !== undefined && { groupId }) };
-  const { text } = await live.read(ref);
-  await live.take(liveRun(bot, run));
-  await bot.database.write(() => {
+export async function resetForTakeover(bot: Bot, run: Run, live: LiveRecords): Promise<boolean> {
+  const record = liveRun(bot, run);
+  await live.take(record);
+  // Who dies before it was told leaves it to the next attempt; told twice it changes nothing.
+  const text = await live.leftText(record);
+  const isOurs = await bot.database.write(() => {
+    if (!isClaimed(bot.database, run)) return false;
     endDeadCall(bot, run);
     cancelRequests(bot, run, Date.now());
     removeRunSteps(bot.database, run);
     if (text !== '' && !isInternalSession(run.sessionKey)) tellReset(bot, run, text);
+    return true;
   });
+  if (isOurs && text !== '') await live.forgetLeftText(record);
+  return isOurs;
 }
 
 function tellReset(bot: Bot, run: Run, content: string): void {

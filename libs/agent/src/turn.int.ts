@@ -1,10 +1,20 @@
 import { ContractError } from '@flowly/contract';
 import { windowOf } from '@flowly/models';
-import { chatHistory, findRun, requestAbort, type Database } from '@flowly/store';
+import {
+  addRunStep,
+  chatHistory,
+  claimRun,
+  findRun,
+  requestAbort,
+  runSteps,
+  type Database,
+  type Run,
+} from '@flowly/store';
 import { Gate } from '@flowly/testing';
 import { accept, AgentWorld, claimed, send, SESSION, stateOf, told, until } from './agent.harness';
 import type { Bot } from './bot';
 import { commitEnd } from './end-turn';
+import { liveRun } from './live-run';
 import { interruptTurn, resetForTakeover } from './takeover';
 import { driveTurn } from './turn';
 
@@ -157,6 +167,40 @@ it('a run taken up from a dead owner resets what clients had and stores its mess
   expect(texts(bot.database)).toEqual(['user: question r1', 'assistant: whole answer']);
   await dead.settled(1_000);
   expect(terminals()).toHaveLength(1);
+});
+
+/** Claims the run for somebody who is dead at once. */
+async function claimedByDead(runId: string, at: number): Promise<Run> {
+  const claim = { owner: `dead-${at}`, at, aliveUntil: at + 1 };
+  const run = await bot.database.write(() => claimRun(bot.database, runId, claim));
+  if (!run) throw new Error('not claimed');
+  return run;
+}
+
+it('clients are told of a reset also when who took the run up died before it told', async () => {
+  await accept(bot, send('r1'), null);
+  const first = await claimedByDead('r1', 1);
+  await world.bus.live.addPiece(liveRun(bot, first), 0, 'half an ');
+  const second = await claimedByDead('r1', 11);
+  await world.bus.live.take(liveRun(bot, second));
+  await resetForTakeover(bot, await claimedByDead('r1', 21), world.bus.live);
+  await resetForTakeover(bot, await claimedByDead('r1', 31), world.bus.live);
+  expect(told(bot)).toMatchObject([{ state: 'iteration_step', content: 'half an ' }]);
+});
+
+it('an attempt that lost its run while it took it up takes nothing of the newer one away', async () => {
+  await accept(bot, send('r1'), null);
+  const lost = await claimedByDead('r1', 1);
+  const own = await claimedByDead('r1', 11);
+  const call = { id: 'c1', name: 'exec', argumentsJson: '{}' };
+  const step = { role: 'assistant', text: 'I look', toolCalls: [call] } as const;
+  await bot.database.write(() => addRunStep(bot.database, own, step, 12));
+  expect(await resetForTakeover(bot, lost, world.bus.live)).toBe(false);
+  await interruptTurn(bot, lost);
+  expect(runSteps(bot.database, own)).toEqual([step]);
+  expect(told(bot)).toEqual([]);
+  expect(await resetForTakeover(bot, own, world.bus.live)).toBe(true);
+  expect(runSteps(bot.database, own)).toEqual([]);
 });
 
 it('a run taken up before clients had any text resets nothing', async () => {

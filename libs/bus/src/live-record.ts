@@ -109,6 +109,16 @@ export class LiveRecords {
     return outcome(await takeRecord.run(this.redis, this.keysOf(run), args));
   }
 
+  /** What older attempts had said when the record was taken from them; '' once it was told that it is over. */
+  async leftText(run: LiveRun): Promise<string> {
+    return (await this.redis.hget(this.recordKey(run), 'left')) ?? '';
+  }
+
+  /** It was told that what older attempts had said is over. */
+  async forgetLeftText(run: LiveRun): Promise<void> {
+    await this.redis.hdel(this.recordKey(run), 'left');
+  }
+
   /** Writes the record anew after Redis lost it, with an event that holds the whole text. */
   async restore(
     run: LiveRun,
@@ -175,9 +185,8 @@ export class LiveRecords {
   }
 
   /** Whether the run has a record: Redis may have lost it. */
-  async isThere({ botId, runId, group }: LiveRun): Promise<boolean> {
-    const key = this.keys.live(liveRunKey({ botId, runId, groupId: group?.groupId }));
-    return (await this.redis.exists(key)) === 1;
+  async isThere(run: LiveRun): Promise<boolean> {
+    return (await this.redis.exists(this.recordKey(run))) === 1;
   }
 
   /** What a run has said so far; empty when there is no record. */
@@ -222,6 +231,10 @@ export class LiveRecords {
   private saidKeys(stepKey: string): string[] {
     const runKey = liveRunKey({ botId: '', runId: stepKey, groupId: '' });
     return [this.keys.liveText(runKey), this.keys.liveCalls(runKey)];
+  }
+
+  private recordKey({ botId, runId, group }: LiveRun): string {
+    return this.keys.live(liveRunKey({ botId, runId, groupId: group?.groupId }));
   }
 
   private keysOf(run: LiveRun): string[] {

@@ -3,7 +3,7 @@ import { Script } from './script';
 /**
  * The scripts that change live records together with the event stream (design rule 4).
  *
- * A record is a hash (`epoch`, `len` in UTF-16 units, `steps` told, `last` event id, `ended`), a string with the text
+ * A record is a hash (`epoch`, `len` in UTF-16 units, `steps` told, `last` event id, `ended`, `left`), a string with the text
  * since the last tool step, the JSON list of the newest tool calls, and a hash of what a conversation was told of each. A
  * writer says how many steps it has told: a record that has fewer was lost. Values that a script does not look into are passed through as they came: Lua's JSON would
  * turn an empty list into an object.
@@ -43,7 +43,8 @@ return id
 `);
 
 /**
- * Gives the record to an attempt and empties it; with `whole` it is written anew after Redis lost it.
+ * Gives the record to an attempt and empties it; with `whole` it is written anew after Redis lost it. What an older
+ * attempt had said stays as `left` until its watchers were told that it is over.
  * KEYS stream, record, text, freeze key, calls, progress. ARGV epoch, length, text, entry and calls ('' for none), steps
  * told, call id, its progress… Returns like addPiece, or `ok`.
  */
@@ -53,6 +54,8 @@ local have = redis.call('HMGET', KEYS[2], 'epoch', 'ended')
 if have[2] then return 'ended' end
 local epoch = tonumber(ARGV[1])
 if have[1] and tonumber(have[1]) > epoch then return 'stale' end
+local left = have[1] and tonumber(have[1]) < epoch and redis.call('GET', KEYS[3]) or ''
+if left ~= '' then redis.call('HSET', KEYS[2], 'left', left) end
 local id = 'ok'
 if ARGV[4] ~= '' then id = redis.call('XADD', KEYS[1], '*', 'e', ARGV[4]) end
 redis.call('SET', KEYS[3], ARGV[3], 'EX', ${ENDED_SECONDS * 4})

@@ -12,7 +12,7 @@ export async function runTurn(runner: Runner, bot: OpenBot, run: Run, slot: Slot
     await turns.start(bot, run, async (signals) => {
       if (run.epoch > 1) {
         if (run.sideEffects) return interruptTurn(bot, run);
-        await resetForTakeover(bot, run, runner.bus.live);
+        if (!(await resetForTakeover(bot, run, runner.bus.live))) return;
       }
       const hooks = { begin: () => relay.drain(), lend: () => slot.lend() };
       return driveTurn(bot, run, settings, signals, hooks);

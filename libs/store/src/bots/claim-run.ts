@@ -60,6 +60,15 @@ export function renewAlive(database: Database, owner: string, aliveUntil: number
     .map((row) => z.object({ run_id: z.string() }).parse(row).run_id);
 }
 
+/** Whether this claim still stands: the fence of what changes a run (design rule 3). */
+export function isClaimed(
+  database: Database,
+  { runId, epoch }: Pick<Run, 'runId' | 'epoch'>,
+): boolean {
+  const sql = `SELECT 1 FROM runs WHERE run_id = ? AND epoch = ? AND state = 'running'`;
+  return database.get(sql, runId, epoch) !== undefined;
+}
+
 /** Remembers that text of this attempt reaches clients; false when the claim no longer stands. */
 export function markTextSent(database: Database, runId: string, epoch: number): boolean {
   return mark(database, 'text_sent', runId, epoch);
