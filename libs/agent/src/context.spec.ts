@@ -28,6 +28,18 @@ it('puts each result behind its call', () => {
   ]);
 });
 
+it('gives calls of two turns with one id their own results', () => {
+  const said = conversation([
+    { role: 'assistant', text: '', toolCalls: [call('a')] },
+    result('a', 'first'),
+    { role: 'user', text: 'Again' },
+    { role: 'assistant', text: '', toolCalls: [call('a')] },
+    result('a', 'second'),
+  ]);
+  const results = said.filter(({ role }) => role === 'tool').map(({ content }) => content);
+  expect(results).toEqual(['first', 'second']);
+});
+
 it('shortens results of earlier turns', () => {
   const [, tool] = conversation([
     { role: 'assistant', text: '', toolCalls: [call('a')] },

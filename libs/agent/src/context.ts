@@ -14,11 +14,7 @@ export function conversation(
   stored: readonly ContextMessage[],
   given: GivenFiles = new Map(),
 ): ModelMessage[] {
-  const results = new Map<string, string>();
-  for (const message of stored) {
-    if (message.role === 'tool') results.set(message.toolCallId, message.text);
-  }
-  return stored.flatMap((message): ModelMessage[] => {
+  return stored.flatMap((message, place): ModelMessage[] => {
     if (message.role === 'tool') return [];
     if (message.role === 'user') {
       const files = given.get(message);
@@ -26,6 +22,7 @@ export function conversation(
     }
     const { role, text: content, toolCalls } = message;
     if (toolCalls === undefined) return [{ role, content }];
+    const results = resultsAt(stored, place + 1);
     return [
       { role, content, toolCalls },
       ...toolCalls.map(({ id, name }) => ({
@@ -36,6 +33,16 @@ export function conversation(
       })),
     ];
   });
+}
+
+/** The results that begin there, by the id of their call: in another turn the same id may mean another call. */
+function resultsAt(stored: readonly ContextMessage[], first: number): Map<string, string> {
+  const results = new Map<string, string>();
+  for (let place = first; ; place++) {
+    const message = stored[place];
+    if (message?.role !== 'tool') return results;
+    results.set(message.toolCallId, message.text);
+  }
 }
 
 function asked({ text, files = [] }: { text: string; files?: readonly MessageFile[] }): string {

@@ -27,7 +27,8 @@ export class ToolLoop {
   contextTokens: number | undefined;
   private readonly tools: readonly Tool[];
   private readonly events: TurnEvents;
-  private readonly ids = new Set<string>();
+  /** Ids of the calls that the model is shown. */
+  private readonly ids: Set<string>;
   /** Tokens for what was said. */
   private readonly room: number;
 
@@ -37,6 +38,7 @@ export class ToolLoop {
   ) {
     this.tools = toolsWithout(turn.run.disabledTools);
     this.events = new TurnEvents(turn.bot, turn.run);
+    this.ids = new Set(call.messages.flatMap(idsOf));
     const taken = textTokens(call.system ?? '') + toolsTokens(this.tools);
     this.room = roomFor(call.window, taken);
   }
@@ -87,7 +89,7 @@ export class ToolLoop {
     this.contextTokens = usage?.prompt_tokens;
   }
 
-  /** Some servers count the calls of each answer anew: in a run an id means one call. */
+  /** Some servers count the calls of each answer anew: in a conversation an id means one call. */
   private named(call: ModelToolCall): ModelToolCall {
     const wanted = call.id === '' ? 'call' : call.id;
     let id = wanted;
@@ -176,6 +178,11 @@ export class ToolLoop {
     const sentence = 'The bot has used its tools again and again without coming to an answer.';
     throw new ModelFailure(sentence, { retryable: true });
   }
+}
+
+function idsOf(message: ModelMessage): string[] {
+  if (message.role !== 'assistant') return [];
+  return (message.toolCalls ?? []).map(({ id }) => id);
 }
 
 function stateOf(result: ToolResult, error: unknown): CallEnd['state'] {

@@ -278,6 +278,18 @@ describe('the loop', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
+  it('gives each call an id of its own in the whole conversation, however the server counts', async () => {
+    const first = { toolCalls: [{ id: 'c1', name: 'nothing', arguments: {} }] };
+    world.script(first, 'One.', first, 'Two.');
+    for (const runId of ['r1', 'r2']) {
+      const { done } = await begin(runId);
+      await done;
+    }
+    const { messages } = chatHistory(bot.database, { sessionKey: SESSION });
+    const ids = messages.flatMap(({ tool_call_id }) => tool_call_id ?? []);
+    expect(ids).toEqual(['c1', 'c1-2']);
+  });
+
   it('ends a run whose claim was lost while it waited without a word', async () => {
     world.script(ask('Tea?'), 'never');
     const { turns, done } = await begin('r1');
