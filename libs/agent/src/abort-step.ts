@@ -2,7 +2,7 @@ import type { StepAborted } from '@flowly/contract';
 import { findRun, refuseRun, requestAbort, type Run } from '@flowly/store';
 import type { Bot } from './bot';
 import { endUnbegun } from './end-turn';
-import { newStepRun, tellAgain } from './step-run';
+import { failTaken, newStepRun, tellAgain } from './step-run';
 
 /**
  * Ends a step for its group. One that has not come yet gets its ended row now, so that the step, when it comes, is
@@ -17,6 +17,10 @@ export function abortStep(bot: Bot, step: StepAborted, at: number): Promise<Run 
 export function endStep(bot: Bot, step: StepAborted, at: number): Run | null {
   const { database } = bot;
   const known = findRun(database, step.stepKey);
+  if (known && !known.step) {
+    failTaken(bot, step, at);
+    return null;
+  }
   const run = known ?? refuseRun(database, newStepRun(step, '', [], at));
   if (run.endedAt !== null) {
     tellAgain(bot, run);

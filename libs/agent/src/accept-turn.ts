@@ -12,7 +12,7 @@ import {
 import type { Bot } from './bot';
 import { dropSession } from './drop-session';
 import { endUnbegun } from './end-turn';
-import { failStopped, newStepRun, tellAgain } from './step-run';
+import { failStopped, failTaken, newStepRun, tellAgain } from './step-run';
 import { announceAcceptance } from './terminal';
 
 /** What an acceptance leaves to do: the run to drive now, if it was claimed. */
@@ -71,7 +71,11 @@ export async function acceptStep(
       newStepRun(step, step.prompt, step.disabledTools, at),
     );
     // Of a bot that is being deleted the group is stopped, which says more than an answer could.
-    if (acceptance.kind === 'conflict' || acceptance.kind === 'gone') return null;
+    if (acceptance.kind === 'gone') return null;
+    if (acceptance.kind === 'conflict') {
+      failTaken(bot, step, at);
+      return null;
+    }
     if (acceptance.kind === 'stopped') {
       failStopped(bot, step, at);
       return null;

@@ -48,6 +48,20 @@ export function failStopped(bot: Bot, step: StepGiven, at: number): void {
   announceEnd(bot, run, outcome);
 }
 
+/**
+ * Fails a step whose id a client has given a message of its own: it can have no row, so this is told whenever it comes.
+ * Inside a transaction.
+ */
+export function failTaken(bot: Bot, step: StepGiven | StepAborted, at: number): void {
+  announceEnd(bot, newStepRun(step, '', [], at), {
+    ...emptyTerminal({ startedAt: null }, at),
+    state: 'error',
+    aborted: step.type === 'abort',
+    errorCode: 'AGENT_INTERNAL_ERROR',
+    errorMessage: 'The bot could not begin its answer: another message has its id.',
+  });
+}
+
 /** Tells a group again what has become of its step: that it is there and what it waits for, or how it ended. */
 export function tellAgain(bot: Bot, run: Run): void {
   if (run.outcome !== null) return announceEnd(bot, run, terminalSchema.parse(run.outcome));

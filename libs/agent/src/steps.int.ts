@@ -1,3 +1,4 @@
+import { findRun } from '@flowly/store';
 import { abortStep } from './abort-step';
 import { acceptStep } from './accept-turn';
 import { accept, AgentWorld, send, stateOf, stepAborted, stepGiven, told } from './agent.harness';
@@ -64,6 +65,19 @@ it('an abort before its step leaves an ended row, and the step then starts nothi
   expect(told(bot)).toMatchObject([ended, ended]);
   expect(world.models.calls).toHaveLength(0);
   expect(stateOf(bot, KEY)).toBe('aborted');
+});
+
+it('a step whose id a client has used fails, and nothing is told or done of the message', async () => {
+  const turns = world.turns();
+  await accept(bot, send(KEY), turns.claim());
+  expect(await acceptStep(bot, stepGiven(KEY), () => turns.claim())).toBeNull();
+  expect(await abortStep(bot, stepAborted(KEY), 5)).toBeNull();
+  const ended = { type: 'ended', stepKey: KEY, groupId: 'group-1', state: 'error', text: '' };
+  expect(told(bot)).toMatchObject([
+    { ...ended, aborted: false },
+    { ...ended, aborted: true },
+  ]);
+  expect(findRun(bot.database, KEY)).toMatchObject({ state: 'running', abortRequested: false });
 });
 
 it('an abort of a waiting step ends it and hands its session on', async () => {

@@ -44,7 +44,7 @@ export const terminalSchema = z.object({
 export type Terminal = z.infer<typeof terminalSchema>;
 
 /** An end at that moment (Unix ms) with nothing said. */
-export function emptyTerminal(run: Run, at: number): Terminal {
+export function emptyTerminal(run: Pick<Run, 'startedAt'>, at: number): Terminal {
   return {
     state: 'final',
     text: '',
@@ -66,7 +66,11 @@ export function endStateOf(terminal: Terminal): 'completed' | 'aborted' | 'error
  * Tells of an end, in its own transaction: a client's run by an event, a group's step by a job. An internal
  * session has no event of its own (wire.md §5.2).
  */
-export function announceEnd(bot: Bot, run: Run, terminal: Terminal): void {
+export function announceEnd(
+  bot: Bot,
+  run: Pick<Run, 'runId' | 'sessionKey' | 'step'>,
+  terminal: Terminal,
+): void {
   if (run.step) {
     const job = stepEnded(run.step, terminal);
     addGroupTurn(bot.database, jobId('ended', run.step.stepKey), job);
@@ -87,12 +91,16 @@ export function announceAcceptance(bot: Bot, run: Run): void {
   });
 }
 
-export function chatStreamEvent(bot: Bot, run: Run, data: ChatEvent): BotStreamEvent {
+export function chatStreamEvent(
+  bot: Bot,
+  run: Pick<Run, 'sessionKey'>,
+  data: ChatEvent,
+): BotStreamEvent {
   const { name, botId } = bot;
   return { kind: 'bot', bot: name, botId, sessionKey: run.sessionKey, type: 'chat', data };
 }
 
-function chatEvent(run: Run, terminal: Terminal): ChatEvent {
+function chatEvent(run: Pick<Run, 'runId' | 'sessionKey'>, terminal: Terminal): ChatEvent {
   const { runId, sessionKey } = run;
   const { contextTokens, contextWindow } = terminal;
   if (terminal.state === 'error') {

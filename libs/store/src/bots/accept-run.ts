@@ -58,7 +58,7 @@ export function refuseRun(database: Database, wanted: NewRun): Run {
 }
 
 function isRepeat(known: Run, wanted: NewRun): boolean {
-  if (wanted.origin === 'group') return true;
+  if (wanted.origin === 'group') return known.origin === 'group';
   return known.sessionKey === wanted.sessionKey && known.fingerprint === wanted.fingerprint;
 }
 
