@@ -69,23 +69,9 @@ export function isClaimed(
   return database.get(sql, runId, epoch) !== undefined;
 }
 
-/** Remembers that text of this attempt reaches clients; false when the claim no longer stands. */
-export function markTextSent(database: Database, runId: string, epoch: number): boolean {
-  return mark(database, 'text_sent', runId, epoch);
-}
-
 /** Remembers that a tool with side effects runs; false when the claim no longer stands. */
 export function markSideEffects(database: Database, runId: string, epoch: number): boolean {
-  return mark(database, 'side_effects', runId, epoch);
-}
-
-function mark(
-  database: Database,
-  column: 'text_sent' | 'side_effects',
-  runId: string,
-  epoch: number,
-): boolean {
-  const sql = `UPDATE runs SET ${column} = 1 WHERE run_id = ? AND epoch = ? AND state = 'running'`;
+  const sql = `UPDATE runs SET side_effects = 1 WHERE run_id = ? AND epoch = ? AND state = 'running'`;
   return database.run(sql, runId, epoch) === 1;
 }
 

@@ -4,7 +4,7 @@ import Sqlite from 'better-sqlite3';
 import { requestAbort } from './abort-run';
 import { BotFixture, accept, answer, claim, exchange } from './bot-fixture';
 import { BOT_DATABASE, openBotStore } from './bot-store';
-import { markSideEffects, markTextSent, renewAlive } from './claim-run';
+import { markSideEffects, renewAlive } from './claim-run';
 import { endRun, endWaitingRun } from './end-run';
 import { chatHistory } from './history';
 import { activeRunCount, findRun, lastUsedAt, nextOpenRun, runsToTakeUp } from './run';
@@ -130,29 +130,23 @@ describe('claims', () => {
     expect(await claim(other, 'r1', { owner: 'runner-2', at: 20 })).toBeNull();
     expect(await claim(other, 'r1', { owner: 'runner-2', at: 21 })).toMatchObject({ epoch: 2 });
     expect(await database.write(() => renewAlive(database, 'runner-1', 99))).toEqual([]);
-    expect(await database.write(() => markTextSent(database, 'r1', 1))).toBe(false);
+    expect(await database.write(() => markSideEffects(database, 'r1', 1))).toBe(false);
     expect(await end('r1', 1)).toBe(false);
     expect(findRun(database, 'r1')).toMatchObject({
       state: 'running',
       owner: 'runner-2',
-      textSent: false,
+      sideEffects: false,
     });
     expect(await end('r1', 2, other)).toBe(true);
     expect(await end('r1', 2, other)).toBe(false);
     expect(texts()).toEqual(['question r1', 'answer r1']);
   });
 
-  it('remember what the attempt let out', async () => {
+  it('remember that a tool with side effects has run', async () => {
     await accept(database, 'r1');
     await claim(database, 'r1');
-    await database.write(() => {
-      markTextSent(database, 'r1', 1);
-      markSideEffects(database, 'r1', 1);
-    });
-    expect(await claim(other, 'r1', { at: 500 })).toMatchObject({
-      textSent: true,
-      sideEffects: true,
-    });
+    await database.write(() => markSideEffects(database, 'r1', 1));
+    expect(await claim(other, 'r1', { at: 500 })).toMatchObject({ sideEffects: true });
   });
 
   it('are renewed all at once', async () => {

@@ -51,7 +51,6 @@ const runRowSchema = z
     alive_until: z.number().nullable(),
     abort_requested: flag,
     side_effects: flag,
-    text_sent: flag,
     outcome: json.pipe(z.record(z.string(), z.unknown())).nullable(),
   })
   .transform((row) => ({
@@ -75,8 +74,6 @@ const runRowSchema = z
     abortRequested: row.abort_requested,
     /** A tool with side effects has run, so the run may not be taken up again (bots.md §3.3). */
     sideEffects: row.side_effects,
-    /** Text of some attempt has reached clients. */
-    textSent: row.text_sent,
     outcome: row.outcome,
   }));
 
