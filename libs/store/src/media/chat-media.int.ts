@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { ChatMedia } from './chat-media';
+import { readMediaPart } from './media-part';
 
 const home = mkdtempSync(join(tmpdir(), 'chat-media-'));
 const folder = join(home, 'media');
@@ -58,6 +59,22 @@ it('an image has its size in pixels, also one whose type says nothing', async ()
   expect(await media.add('c', 0, named, png)).toMatchObject({ kind: 'image', width: 6, height: 4 });
   const broken = await media.add('c', 1, { ...named, mimeType: 'image/png' }, Buffer.from('x'));
   expect(broken).not.toHaveProperty('width');
+});
+
+it.each([
+  ['shot.tmp', 'image/png', 'image/png'],
+  ['clip', 'video/mp4', 'video/mp4'],
+  ['a.jpg', 'image/png', 'image/jpeg'],
+  ['A.PNG', 'application/octet-stream', 'image/png'],
+])('%s, sent as %s, is read as %s', async (fileName, mimeType, readAs) => {
+  const { mediaId } = await media.add('c', 0, { fileName, mimeType }, Buffer.from('x'));
+  const part = { mediaId, offset: 0, length: 0 };
+  expect(await readMediaPart(folder, part, { mediaBytes: 9 })).toMatchObject({ mimeType: readAs });
+});
+
+it('a document that is called a picture is none to whoever reads it', async () => {
+  const named = { fileName: 'a.png', mimeType: 'application/pdf' };
+  expect((await media.add('c', 0, named, Buffer.from('x'))).mediaId).toMatch(/-0\.pdf$/);
 });
 
 it('comes in pieces, or not at all', async () => {

@@ -6,6 +6,8 @@ import {
   contentType,
   mediaKind,
   mediaSuffix,
+  mimeTypeOfName,
+  type MediaKind,
   type MessageFile,
 } from '@flowly/contract';
 import { imageSize } from './image';
@@ -48,9 +50,9 @@ export class ChatMedia {
     { fileName, mimeType }: NamedFile,
     content: MediaContent,
   ): Promise<MessageFile & { mediaId: string }> {
-    const mediaId = nameOf(source, place, mediaSuffix(fileName, mimeType));
-    await writeMediaFile(join(this.folder, mediaId), content);
     const kind = mediaKind(contentType({ fileName, mimeType }));
+    const mediaId = nameOf(source, place, suffixOf(kind, { fileName, mimeType }));
+    await writeMediaFile(join(this.folder, mediaId), content);
     // What is there now, which may be of an earlier time.
     const { size } = await lstat(join(this.folder, mediaId));
     const pixels = kind === 'image' ? await this.pixels(mediaId) : null;
@@ -83,6 +85,12 @@ export class ChatMedia {
     const bytes = await this.read(mediaId, LOOKED_AT_BYTES);
     return bytes && imageSize(bytes);
   }
+}
+
+/** Who reads a file goes by its name (`media.read`): one that says another kind than the message does is not taken over. */
+function suffixOf(kind: MediaKind, { fileName, mimeType }: NamedFile): string {
+  const isSaid = mediaKind(mimeTypeOfName(fileName)) === kind;
+  return mediaSuffix(isSaid ? fileName : '', mimeType);
 }
 
 function nameOf(source: string, place: number, suffix: string): string {
