@@ -4,6 +4,7 @@ import { cancelled, Failure, failureOf } from '../failure';
 import type { GatewayClient } from '../gateway/gateway-client';
 import { askAnswer, askConsent } from '../terminal/ask';
 import { onInterrupt } from '../terminal/interrupt';
+import { Prompts } from '../terminal/prompts';
 import type { Terminal } from '../terminal/terminal';
 import { AnswerPrinter } from './answer-printer';
 
@@ -37,16 +38,21 @@ export async function followRun(
   } finally {
     stopListening();
     stopInterrupt();
+    run.leave();
   }
 }
 
 class FollowedRun {
   readonly ended: Promise<void>;
-  private end: (failure?: Failure) => void = () => undefined;
+  private end: (failure?: unknown) => void = () => undefined;
   private readonly printer: AnswerPrinter;
-  /** One question at a time. */
-  private asking: Promise<void> = Promise.resolve();
-  private readonly closed = new Set<string>();
+  private readonly prompts = new Prompts((error) => {
+    // Ctrl-C at a question stops the run, as it does elsewhere.
+    const failure = failureOf(error);
+    if (failure?.code === 'CANCELLED') this.abort();
+    else if (failure) this.terminal.note(failure.message);
+    else this.end(error);
+  });
   /** Events may be faster than the answer to the send; null when that has come. */
   private early: EventData<'profile.event'>[] | null = [];
 
@@ -83,7 +89,8 @@ class FollowedRun {
       if (event.data.sessionKey === this.turn.sessionKey) this.takeRequest(event);
     }
     if (event.type === 'exec.approval.closed' || event.type === 'agent.clarify.closed') {
-      this.closed.add(event.data.id);
+      const { id } = event.data;
+      this.prompts.closeWhere((open) => open === id);
     }
   }
 
@@ -92,6 +99,11 @@ class FollowedRun {
     this.client
       .rpc(bot, 'chat.abort', { sessionKey, runId: this.runId })
       .catch((error: unknown) => this.end(failureOf(error) ?? cancelled()));
+  }
+
+  /** Nobody waits for an answer any more. */
+  leave(): void {
+    this.prompts.closeWhere(() => true);
   }
 
   private takeEnd(data: Extract<BotEvent, { type: 'chat' }>['data']): void {
@@ -111,25 +123,17 @@ class FollowedRun {
       this.terminal.note(`${this.turn.bot} waits for you: ${what}`);
       return;
     }
-    this.asking = this.asking
-      .then(() => (this.closed.has(event.data.id) ? undefined : this.askFor(event)))
-      .catch((error: unknown) => {
-        // Ctrl-C at a question stops the run, as it does elsewhere.
-        const failure = failureOf(error);
-        if (failure?.code === 'CANCELLED') this.abort();
-        else if (failure) this.terminal.note(failure.message);
-        else throw error;
-      });
+    this.prompts.add(event.data.id, (signal) => this.askFor(event, signal));
   }
 
-  private async askFor(event: Requested): Promise<void> {
+  private async askFor(event: Requested, signal: AbortSignal): Promise<void> {
     const { bot } = this.turn;
     const { id } = event.data;
     if (event.type === 'exec.approval.requested') {
-      const decision = await askConsent(bot, event.data);
+      const decision = await askConsent(bot, event.data, signal);
       await this.client.rpc(bot, 'exec.approval.resolve', { id, decision });
     } else {
-      const answer = await askAnswer(bot, event.data);
+      const answer = await askAnswer(bot, event.data, signal);
       await this.client.rpc(bot, 'agent.clarify.resolve', { id, answer });
     }
   }

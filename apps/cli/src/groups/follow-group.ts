@@ -1,16 +1,11 @@
-import {
-  approvalSchema,
-  clarifySchema,
-  type Attention,
-  type GroupEvent,
-  type GroupMessage,
-  type GroupView,
-} from '@flowly/contract';
+import type { Attention, GroupEvent, GroupMessage, GroupView } from '@flowly/contract';
 import { Failure, failureOf } from '../failure';
 import type { GatewayClient } from '../gateway/gateway-client';
 import { askAnswer, askConsent } from '../terminal/ask';
+import { Prompts } from '../terminal/prompts';
 import type { Terminal } from '../terminal/terminal';
 import { MemberLines } from './member-lines';
+import { shownConsent, shownQuestion } from './shown-request';
 
 const PAGE = 100;
 
@@ -29,7 +24,12 @@ export class FollowedGroup {
   private last: GroupView['runState'] = null;
   /** Events may be faster than the answer to the send. */
   private early: GroupEvent[] = [];
-  private asking: Promise<void> = Promise.resolve();
+  private readonly prompts = new Prompts((error) => {
+    const failure = failureOf(error);
+    if (failure === null) this.giveUp(error);
+    else if (failure.code === 'CANCELLED') this.stop();
+    else this.terminal.note(failure.message);
+  });
 
   constructor(
     private readonly client: GatewayClient,
@@ -64,7 +64,9 @@ export class FollowedGroup {
         this.write(member, this.lines.grow(member, text));
     }
     if (event.type === 'error' && event.profile) this.tellError(event.profile, event.error);
-    for (const attention of (patch ?? room)?.attentions ?? []) this.takeAttention(attention);
+    const attentions = (patch ?? room)?.attentions;
+    if (attentions) this.prompts.closeWhere((open) => attentions.every(({ id }) => id !== open));
+    for (const attention of attentions ?? []) this.takeAttention(attention);
     if (event.type === 'deleted')
       this.giveUp(new Failure('ROOM_NOT_FOUND', 'The group was deleted.'));
     if (room?.runState?.id !== this.runId) return;
@@ -103,6 +105,11 @@ export class FollowedGroup {
     this.client.call('groups.stop', { roomId: this.roomId }).catch(this.giveUp);
   }
 
+  /** Nobody waits for an answer any more. */
+  leave(): void {
+    this.prompts.closeWhere(() => true);
+  }
+
   private writeMessage({ id, role, profile, content }: GroupMessage): void {
     if (role !== 'assistant' || this.written.has(id)) return;
     this.written.add(id);
@@ -128,23 +135,19 @@ export class FollowedGroup {
       this.terminal.note(`${attention.profile} waits for you.`);
       return;
     }
-    this.asking = this.asking
-      .then(() => this.askFor(attention))
-      .catch((error: unknown) => {
-        const failure = failureOf(error);
-        if (failure === null) this.giveUp(error);
-        else if (failure.code === 'CANCELLED') this.stop();
-        else this.terminal.note(failure.message);
-      });
+    this.prompts.add(attention.id, (signal) => this.askFor(attention, signal));
   }
 
-  private async askFor({ kind, profile, id, request }: Attention): Promise<void> {
+  private async askFor(
+    { kind, profile, id, request }: Attention,
+    signal: AbortSignal,
+  ): Promise<void> {
     const { roomId } = this;
     if (kind === 'approval') {
-      const decision = await askConsent(profile, approvalSchema.parse(request));
+      const decision = await askConsent(profile, shownConsent(request), signal);
       await this.client.call('groups.approval.resolve', { roomId, id, decision });
     } else {
-      const answer = await askAnswer(profile, clarifySchema.parse(request));
+      const answer = await askAnswer(profile, shownQuestion(request), signal);
       await this.client.call('groups.clarify.resolve', { roomId, id, answer });
     }
   }

@@ -27,6 +27,7 @@ export function sendToGroup(
     } finally {
       stopListening();
       stopInterrupt();
+      followed.leave();
     }
   });
 }

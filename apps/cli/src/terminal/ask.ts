@@ -4,11 +4,12 @@ import type { Terminal } from './terminal';
 
 /** Prompts go to stderr, so that stdout holds the answer alone. */
 const context = { output: process.stderr };
+const until = (signal?: AbortSignal) => (signal ? { ...context, signal } : context);
 
-/** A line of text. */
-export async function askLine(message: string): Promise<string> {
+/** A line of text. The prompt goes when the signal comes. */
+export async function askLine(message: string, signal?: AbortSignal): Promise<string> {
   const { default: input } = await import('@inquirer/input');
-  return input({ message }, context);
+  return input({ message }, until(signal));
 }
 
 /**
@@ -44,6 +45,7 @@ function given(what: string, answer: string): string {
 export async function askConsent(
   who: string,
   approval: Pick<Approval, 'command' | 'supportsAlways' | 'riskReasons'>,
+  signal: AbortSignal,
 ): Promise<ApprovalDecision> {
   const { default: select } = await import('@inquirer/select');
   const risks = approval.riskReasons.length > 0 ? ` (${approval.riskReasons.join(', ')})` : '';
@@ -58,24 +60,25 @@ export async function askConsent(
           : []),
       ],
     },
-    context,
+    until(signal),
   );
 }
 
 export async function askAnswer(
   who: string,
   question: Pick<Clarify, 'question' | 'choices'>,
+  signal: AbortSignal,
 ): Promise<string> {
   const message = `${who} asks: ${question.question}`;
-  if (!question.choices || question.choices.length === 0) return askLine(message);
+  if (!question.choices || question.choices.length === 0) return askLine(message, signal);
   const { default: select } = await import('@inquirer/select');
   const OTHER = Symbol('another answer');
   const choices = question.choices.map((value) => ({ name: value, value }));
   const chosen = await select<string | typeof OTHER>(
     { message, choices: [...choices, { name: 'Something else …', value: OTHER }] },
-    context,
+    until(signal),
   );
-  return chosen === OTHER ? askLine('Your answer:') : chosen;
+  return chosen === OTHER ? askLine('Your answer:', signal) : chosen;
 }
 
 function capital(words: string): string {
