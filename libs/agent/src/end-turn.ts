@@ -13,22 +13,25 @@ import { announceEnd, emptyTerminal, endStateOf, type Terminal } from './termina
  * @returns false when an attempt with a newer epoch drives the run: then nothing was changed
  */
 export async function commitEnd(bot: Bot, run: Run, terminal: Terminal): Promise<boolean> {
-  return bot.database.write(() => {
-    const end = asAsked(bot, run, terminal);
-    const ended = endRun(bot.database, {
-      runId: run.runId,
-      epoch: run.epoch,
-      state: endStateOf(end),
-      outcome: end,
-      message: end.state === 'final' ? { ...end, toolCalls: [] } : null,
-      at: end.completedAt,
-    });
-    if (!ended) return false;
-    cancelRequests(bot, run, end.completedAt);
-    announceEnd(bot, run, end);
-    handOn(bot, run.sessionKey);
-    return true;
+  return bot.database.write(() => endDriven(bot, run, terminal));
+}
+
+/** `commitEnd` inside a transaction. */
+export function endDriven(bot: Bot, run: Run, terminal: Terminal): boolean {
+  const end = asAsked(bot, run, terminal);
+  const ended = endRun(bot.database, {
+    runId: run.runId,
+    epoch: run.epoch,
+    state: endStateOf(end),
+    outcome: end,
+    message: end.state === 'final' ? { ...end, toolCalls: [] } : null,
+    at: end.completedAt,
   });
+  if (!ended) return false;
+  cancelRequests(bot, run, end.completedAt);
+  announceEnd(bot, run, end);
+  handOn(bot, run.sessionKey);
+  return true;
 }
 
 /** An abort that was answered holds, also when its wake came too late for the model (design rule 5). */

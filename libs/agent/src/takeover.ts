@@ -3,7 +3,7 @@ import { isInternalSession } from '@flowly/contract';
 import { addEvent } from '@flowly/delivery';
 import { isClaimed, removeRunSteps, unansweredCall, type Run } from '@flowly/store';
 import type { Bot } from './bot';
-import { commitEnd } from './end-turn';
+import { endDriven } from './end-turn';
 import { liveRun } from './live-run';
 import { cancelRequests } from './requests';
 import { chatStreamEvent, emptyTerminal } from './terminal';
@@ -12,13 +12,14 @@ import { TurnEvents } from './turn-events';
 /** Ends a run that cannot go on, without asking a model: what a dead attempt had begun is over. */
 export async function interruptTurn(bot: Bot, run: Run): Promise<void> {
   await bot.database.write(() => {
-    if (isClaimed(bot.database, run)) endDeadCall(bot, run);
-  });
-  await commitEnd(bot, run, {
-    ...emptyTerminal(run, Date.now()),
-    state: 'error',
-    errorCode: 'RUN_INTERRUPTED',
-    errorMessage: 'The answer was interrupted by a restart. Send the message again.',
+    if (!isClaimed(bot.database, run)) return;
+    endDeadCall(bot, run);
+    endDriven(bot, run, {
+      ...emptyTerminal(run, Date.now()),
+      state: 'error',
+      errorCode: 'RUN_INTERRUPTED',
+      errorMessage: 'The answer was interrupted by a restart. Send the message again.',
+    });
   });
 }
 

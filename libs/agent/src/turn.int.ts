@@ -218,6 +218,28 @@ it('a run that cannot go on ends as interrupted', async () => {
   ]);
 });
 
+it('what a dead attempt was at ends in the commit that ends its run, and so once', async () => {
+  await accept(bot, send('r1'), null);
+  const dead = await claimedByDead('r1', 1);
+  const call = { id: 'c1', name: 'exec', argumentsJson: '{}' };
+  const step = { role: 'assistant', text: '', toolCalls: [call] } as const;
+  await bot.database.write(() => addRunStep(bot.database, dead, step, 2));
+  let writes = 0;
+  const dying = new Proxy(bot.database, {
+    get: (target, name) => {
+      if (name === 'write' && writes++ > 0) return () => Promise.reject(new Error('killed'));
+      const value: unknown = Reflect.get(target, name, target);
+      return typeof value === 'function' ? value.bind(target) : value;
+    },
+  });
+  const first = await claimedByDead('r1', 11);
+  await interruptTurn({ ...bot, database: dying }, first).catch(() => undefined);
+  await interruptTurn(bot, first);
+  const completed = told(bot).filter(({ toolCallId }) => toolCallId === 'c1');
+  expect(completed).toMatchObject([{ success: false }]);
+  expect(terminals()).toMatchObject([{ errorCode: 'RUN_INTERRUPTED' }]);
+});
+
 it('an answer that cannot be written at once is written when it can, without a second call', async () => {
   world.script('answer');
   const turns = world.turns();
