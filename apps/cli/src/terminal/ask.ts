@@ -1,6 +1,6 @@
 import type { Approval, ApprovalDecision, Clarify } from '@flowly/contract';
 import { wrongUsage } from '../failure';
-import type { Terminal } from './terminal';
+import { printable, type Terminal } from './terminal';
 
 /** Prompts go to stderr, so that stdout holds the answer alone. */
 const context = { output: process.stderr };
@@ -48,10 +48,9 @@ export async function askConsent(
   signal: AbortSignal,
 ): Promise<ApprovalDecision> {
   const { default: select } = await import('@inquirer/select');
-  const risks = approval.riskReasons.length > 0 ? ` (${approval.riskReasons.join(', ')})` : '';
   return select<ApprovalDecision>(
     {
-      message: `${who} wants to run: ${approval.command}${risks}`,
+      message: consentMessage(who, approval),
       choices: [
         { name: 'Deny', value: 'deny' },
         { name: 'Allow once', value: 'allow-once' },
@@ -64,16 +63,25 @@ export async function askConsent(
   );
 }
 
+/** The whole command as it will run: nothing in it may move the cursor and so hide a part of it. */
+export function consentMessage(
+  who: string,
+  { command, riskReasons }: Pick<Approval, 'command' | 'riskReasons'>,
+): string {
+  const risks = riskReasons.length > 0 ? ` (${riskReasons.join(', ')})` : '';
+  return printable(`${who} wants to run: ${command}${risks}`);
+}
+
 export async function askAnswer(
   who: string,
   question: Pick<Clarify, 'question' | 'choices'>,
   signal: AbortSignal,
 ): Promise<string> {
-  const message = `${who} asks: ${question.question}`;
+  const message = printable(`${who} asks: ${question.question}`);
   if (!question.choices || question.choices.length === 0) return askLine(message, signal);
   const { default: select } = await import('@inquirer/select');
   const OTHER = Symbol('another answer');
-  const choices = question.choices.map((value) => ({ name: value, value }));
+  const choices = question.choices.map((value) => ({ name: printable(value), value }));
   const chosen = await select<string | typeof OTHER>(
     { message, choices: [...choices, { name: 'Something else …', value: OTHER }] },
     until(signal),
