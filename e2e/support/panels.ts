@@ -118,7 +118,7 @@ export class Panels {
     for (const groupId of this.groupIds) {
       let last = '';
       const idle = async () => {
-        if ((await commandsLeft(this.world.system.redis)) > 0) return false;
+        if ((await this.client.ask(() => commandsLeft(this.world.system))) !== 0) return false;
         const room = await this.client.ask((socket) => getGroup(socket, groupId), IDLE_AGAIN_MS);
         last = JSON.stringify({ ...room, messages: undefined });
         return isSettled(room);

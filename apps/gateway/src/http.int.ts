@@ -71,6 +71,7 @@ describe('the routes', () => {
     const text = await (await gateway.fetch('/metrics')).text();
     for (const line of [
       'flowly_gateway_sockets 1',
+      'flowly_gateway_waiting_calls 0',
       'flowly_gateway_calls_total{method="health",outcome="ok"} 1',
       'flowly_gateway_calls_total{method="unknown",outcome="INVALID_REQUEST"} 1',
       'flowly_gateway_event_loop_delay_seconds{quantile="0.99"}',

@@ -36,6 +36,11 @@ export class Commands {
     private readonly limits: Pick<Limits, 'readdMs' | 'replyBytes'>,
   ) {}
 
+  /** How many wait for their answer, also where nobody is left to be told. */
+  get size(): number {
+    return this.waiting.size;
+  }
+
   /**
    * Gives a command to a worker and waits for its answer, at most until the deadline.
    * @throws ContractError `UNAVAILABLE` when no worker had it, `PROFILE_RPC_TIMEOUT` when one may have it,

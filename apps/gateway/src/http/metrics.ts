@@ -13,6 +13,10 @@ export class Metrics {
     'method',
     'outcome',
   ]);
+  private readonly waiting = this.gauge(
+    'flowly_gateway_waiting_calls',
+    'Calls that a worker is to answer',
+  );
   private readonly sockets = this.gauge('flowly_gateway_sockets', 'Open sockets');
   private readonly loop = this.gauge(
     'flowly_gateway_event_loop_delay_seconds',
@@ -34,6 +38,7 @@ export class Metrics {
   constructor(
     private readonly queues: Queues,
     private readonly openSockets: () => number,
+    private readonly waitingCalls: () => number,
   ) {
     this.delay.enable();
   }
@@ -45,6 +50,7 @@ export class Metrics {
   /** @param heartbeats null when Redis does not answer: then only the gateway's own figures are there */
   async render(heartbeats: Heartbeat[] | null): Promise<{ contentType: string; text: string }> {
     this.sockets.set(this.openSockets());
+    this.waiting.set(this.waitingCalls());
     this.lookAtLoop();
     for (const gauge of [this.depth, this.workers, this.figures]) gauge.reset();
     if (heartbeats !== null) await this.lookAtQueues();

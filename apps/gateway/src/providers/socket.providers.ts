@@ -37,9 +37,13 @@ export const socketProviders: Provider[] = [
   },
   {
     provide: Metrics,
-    useFactory: (queues: Queues, sockets: SocketRegistry) =>
-      new Metrics(queues, () => sockets.size),
-    inject: [Queues, SocketRegistry],
+    useFactory: (queues: Queues, sockets: SocketRegistry, commands: Commands) =>
+      new Metrics(
+        queues,
+        () => sockets.size,
+        () => commands.size,
+      ),
+    inject: [Queues, SocketRegistry, Commands],
   },
   {
     provide: CallDesk,
