@@ -31,9 +31,11 @@ it('holds the texts of those at work, and readiness', async () => {
 
 it('is true at its event while a run goes on: what comes after it makes the end of it', async () => {
   const group = await world.create();
-  const writing = runOften(group, 8);
+  let writing = runOften(group, 8);
   let seen = 0;
-  for (let done = false; !done; ) {
+  for (let done = false; !done || seen <= 5; ) {
+    // However slow the machine, it is looked at while runs go on.
+    if (done) writing = runOften(group, 8);
     done = await Promise.race([writing.then(() => true), nextTurn()]);
     const { value, after } = await snapshot(group);
     const now = await allMessages(group);
@@ -45,7 +47,7 @@ it('is true at its event while a run goes on: what comes after it makes the end 
     seen++;
   }
   await writing;
-  expect(seen).toBeGreaterThan(1);
+  expect(seen).toBeGreaterThan(5);
 });
 
 it('shows a group as a commit left it, however far its run has come since', async () => {
